@@ -109,12 +109,14 @@ def imputed(errors: dict[str, list[float]], rank_by: str = "skill_score") -> Tab
     return imputed_tables(errors, rank_by).leaderboard
 
 
-def imputed_tables(errors: dict[str, list[float]], rank_by: str = "skill_score") -> BoardTables:
-    """Return a board that imputes, and its pairs, of errors by task, NaN where a row is left out; B is the baseline."""
+def imputed_tables(
+    errors: dict[str, list[float]], rank_by: str = "skill_score", missing: str = "impute"
+) -> BoardTables:
+    """Return a board and its pairs of errors by task, NaN where a row is left out; B is the baseline."""
     n_tasks = len(errors["B"])
     rows = [(name, f"t{at}", own[at]) for name, own in errors.items() for at in range(n_tasks) if own[at] == own[at]]
     board = (
-        f"{{name: b, method: skill_score, metric: SQL, baseline: B, missing: impute, rank_by: {rank_by}, "
+        f"{{name: b, method: skill_score, metric: SQL, baseline: B, missing: {missing}, rank_by: {rank_by}, "
         "uncertainty: {n_resamples: 200}}"
     )
     text = (
@@ -299,3 +301,30 @@ def test_a_baseline_that_has_seen_nothing_has_exactly_no_skill() -> None:
 
     assert own["skill_score"] == own["skill_score_calibrated_low"] == own["skill_score_calibrated_high"] == 0.0
     assert own["skill_score_calibrated_how"] == "baseline"
+
+
+@pytest.mark.parametrize("rank_by", ["skill_score", "win_rate"])
+def test_who_leaves_out_a_task_takes_it_from_scores_and_ranks_alike(rank_by: str) -> None:
+    """As fev drops it from scores; the board ranks, compares and varies what it shows, and says whose gaps these are."""
+    rng = np.random.default_rng(3)
+    errors = {name: rng.lognormal(sigma=0.3, size=20) for name in ("B", "Lead", "Mine", "First gap", "Second gap")}
+    errors["First gap"][:6] = errors["Second gap"][6:12] = np.nan
+    tables = imputed_tables({name: own.tolist() for name, own in errors.items()}, rank_by, missing="drop")
+    board, pairs = tables.leaderboard, tables.pairwise
+    assert pairs is not None
+    rows = {str(row["entrant"]): row for row in board.records()}
+    ranked = sorted((row for row in rows.values() if row["rank"] is not None), key=lambda row: int(str(row["rank"])))
+    scores = [float(str(row[rank_by])) for row in ranked]
+    differences = {(row["entrant_a"], row["entrant_b"]): row["board_difference"] for row in pairs.records()}
+
+    assert len(scores) == 3
+    assert scores == sorted(scores, reverse=True)
+    assert all(
+        differences[a["entrant"], b["entrant"]] == pytest.approx(float(str(a[rank_by])) - float(str(b[rank_by])))
+        for a in ranked
+        for b in ranked
+    )
+    assert len(board.meta["stability"]["variants"]) == board.meta["n_tasks"] == 8
+    assert board.notes[1].endswith("8 of 20 tasks remain. Lacking some: First gap (6), Second gap (6).")
+    # With the tasks that it alone lacks on the board, at the ends of the clip.
+    assert (rows["First gap"]["rank_if_best"], rows["First gap"]["rank_if_worst"]) == (1, 4)

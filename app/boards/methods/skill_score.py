@@ -94,8 +94,9 @@ class SkillScore(Leaderboard):
         "error",
         description=(
             "impute: a task without an error counts as the baseline's, and everybody is ranked by that rule, as in "
-            "fev; drop: such tasks are left out of the scores, and who lacks one is listed separately; error: the "
-            "board is empty then"
+            "fev; drop: such tasks are left out for everybody, of scores and ranks, as in fev, and who lacks one is "
+            "listed separately, so that whoever leaves out a task takes it from the board; error: the board is empty "
+            "then"
         ),
     )
     clip: list[float] = Field(
@@ -188,17 +189,22 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     counts = _counts(counted, unsaid, is_asked=manifest.part.asks_what_was_seen())
     fields = (*_effects(spec, measured, by_task, scored, cells, units), *times.fields(), *counts)
     depends = units.meta(by_task.logs)
-    notes = (*notes_of(spec, counted), *among.roster.notes("tasks"), *times.notes(), *_on_unsaid(everyone, unsaid),
-             *units.notes(depends["dependence"]["design_effect"]), *_on_intervals(spec, scored, units))  # fmt: skip
+    notes = (*notes_of(spec, counted), *_on_left_out(spec, everyone), *among.roster.notes("tasks"), *times.notes(),
+             *_on_unsaid(everyone, unsaid), *units.notes(depends["dependence"]["design_effect"]),
+             *_on_intervals(spec, scored, units))  # fmt: skip
     meta = {**meta_of(spec, everyone), **times.meta(), **depends}
     n_scored = len(scored.cells.entrants)
     # Usually everybody with a score is ranked, and by the same errors.
-    is_same = scored.errors is among.relative.errors or np.array_equal(scored.errors, among.relative.errors)
-    ranked = _ranked(manifest, spec, among, by_task if is_same else ByTask.of(among.relative))
+    of_ranked = by_task
+    if among.leaves_out:
+        of_ranked = by_task.only([scored.cells.column(name) for name in among.roster.ranked])
+    elif scored.errors is not among.relative.errors and not np.array_equal(scored.errors, among.relative.errors):
+        of_ranked = ByTask.of(among.relative)
+    ranked = _ranked(manifest, spec, among, of_ranked)
     best = None if raw is None else _best(scored, raw, by_task.mean_ranks)
     places = RankInputs.of(among, ranked[0], dict(zip(scored.cells.entrants, measured.ranked_by.tolist(), strict=True)))
     if spec.explored is None:
-        by = _by_task(among, by_task if is_same else ByTask.of(among.relative), ranked[0])
+        by = _by_task(among, of_ranked, ranked[0])
         by = replace(by, owners=manifest.asked.facts.owners_of(by.names))
         meta |= stability_meta(by, family_of(manifest), partial(better_by_metric, manifest, spec, scores))
         if by.better is not None:
@@ -208,7 +214,7 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     served = {SERVED_BY_LEAKS: served} if (served := among.served_by_leaks(ranked[0])) else {}
     gaps = among.gaps(ranked[0])
     # Each array of a large board takes a lot of memory, and so does the computation of ranks.
-    del by_task, cells, errors, everyone, scored, raw, among
+    del by_task, of_ranked, cells, errors, everyone, scored, raw, among
     own = _rank(spec, places.roster, *ranked, gaps)
     board = board_table(
         spec,
@@ -250,6 +256,8 @@ class Among:
     """The ranked, with their errors in `relative`; `errors` [n_tasks, n_entrants] is everybody's, NaN if missing.
 
     `baseline` [n_tasks, 1] is the error that they are relative to; None where the baseline is one of the cells.
+    `leaves_out` means that tasks that anybody lacks are left out for all, the ranked too, so that these are compared on
+    the tasks that their scores are of.
     """
 
     spec: SkillScore
@@ -258,6 +266,7 @@ class Among:
     roster: Roster
     relative: Relative
     baseline: FloatArray | None = None
+    leaves_out: bool = False
 
     def bounds(self, entrant: str, rank_by: str) -> tuple[int, int] | None:
         """Return the ranks of an entrant if its missing errors were the largest and the smallest that the clip allows.
@@ -267,6 +276,8 @@ class Among:
         column = self.cells.column(entrant)
         if not self._is_lacking[column]:
             return None
+        if self.leaves_out:
+            return self._bounds_if_kept(column, rank_by)
         own, at = self.errors[self.relative.kept, column], self._places.get(entrant)
         ends = [filled(own, end) for end in reversed(self.spec.clip)]
         is_alone = len(self.roster.ranked) < 2 and at is not None
@@ -276,6 +287,19 @@ class Among:
             among = self._skills if at is None else np.delete(self._skills, at)
             if_worst, if_best = (rank_among(point, among) for point in _skills_of(np.column_stack(ends)).tolist())
         return if_worst, if_best
+
+    def _bounds_if_kept(self, column: int, rank_by: str) -> tuple[int, int]:
+        """Return these ranks where a gap takes a task from everybody: without it the task would not be left out."""
+        missing = np.isnan(self.errors)
+        kept = missing.sum(axis=1) == missing[:, column]
+        others = [at for at in map(self.cells.column, self.roster.ranked) if at != column]
+
+        def rank(end: float) -> int:
+            errors = filled(self.errors[kept], end)
+            points = win_shares(errors).mean(axis=0) if rank_by == "win_rate" else _skills_of(errors)
+            return rank_among(float(points[column]), points[others])
+
+        return rank(self.spec.clip[1]), rank(self.spec.clip[0])
 
     def gaps(self, rank_by: str) -> Gaps | None:
         """Return the points of the ranked with the largest error of the clip in each of their own gaps.
@@ -390,6 +414,10 @@ class ByTask:
             return cls(win_shares(relative.errors), logs)
         wins, mean_ranks = wins_and_ranks(relative.errors, raw)
         return cls(wins, logs, mean_ranks)
+
+    def only(self, at: Sequence[int]) -> "ByTask":
+        """Return those of some entrants, whose shares are still of all opponents."""
+        return ByTask(np.ascontiguousarray(self.wins[:, at]), np.ascontiguousarray(self.logs[:, at]))
 
     def points(self) -> Mapping[str, FloatArray]:
         """Return everybody's points for each effect, [n_entrants]."""
@@ -686,6 +714,7 @@ def find_ranked(
 ) -> Among:
     """Return who is ranked under the grid. Raises BoardUnavailable where the ranked have no task in common.
 
+    A board that drops tasks drops them for the ranked, too, whoever lacks them.
     `errors` [n_tasks, n_entrants] are relative to the baseline's and clipped, smaller being better, NaN for a failure.
     `baseline` [n_tasks, 1] are the baseline's own; None: those among the cells. Source: `app.boards.cells`.
 
@@ -699,6 +728,11 @@ def find_ranked(
     roster = task_roster(manifest, spec, cells, np.isnan(errors))
     worst = spec.clip[1] if manifest.absent == "worst" and not roster.is_provisional else None
     ranked = cells.only(roster.ranked)
+    if spec.missing == "drop" and worst is None:
+        every, at = treat_missing(cells, errors, "drop"), [cells.column(name) for name in roster.ranked]
+        left = Relative(ranked, np.ascontiguousarray(every.errors[:, at]), every.kept, every.n_failures[at],
+                        every.n_imputed[at])  # fmt: skip
+        return Among(spec, cells, errors, roster, left, baseline, leaves_out=True)
     own = filled(errors, worst)
     if ranked is not cells:
         own = own[:, [cells.column(name) for name in roster.ranked]]
@@ -1060,7 +1094,7 @@ def notes_of(spec: SkillScore, relative: Relative) -> tuple[str, ...]:
     notes = [f"{count(len(cells.entrants), 'entrant')} on {count(len(cells.tasks), 'task')}; {failures}."]
     treatment = {
         "impute": f"A failure counts as the error of {spec.baseline}.",
-        "drop": f"Tasks with a failure are dropped: {int(relative.kept.sum())} of {len(cells.tasks)} remain.",
+        "drop": "",
         "error": "",
     }[spec.missing]
     notes += [treatment] if failing and treatment else []
@@ -1070,6 +1104,19 @@ def notes_of(spec: SkillScore, relative: Relative) -> tuple[str, ...]:
         notes.append(f"{len(leaking)} {have} seen data of some tasks ({names_in_words(leaking)}){replaced}.")
         notes += _gained(spec, cells)
     return (*notes, *elsewhere_notes(cells.elsewhere), *uncommon_notes(cells.uncommon))
+
+
+def _on_left_out(spec: SkillScore, everyone: Relative) -> Iterator[str]:
+    """Yield how many tasks gaps take away from everybody, and whose gaps."""
+    tasks, kept = everyone.cells.tasks, int(everyone.kept.sum())
+    if spec.missing == "drop" and kept < len(tasks):
+        lacking = zip(everyone.cells.entrants, everyone.n_failures.tolist(), strict=True)
+        whose = sentences([f"{in_words(name)} ({n:,})" for name, n in lacking if n])
+        remain = f"{kept:,} of {count(len(tasks), 'task')} {'remains' if kept == 1 else 'remain'}"
+        yield (
+            "A task that anybody lacks is left out for everybody, as in fev, of scores, ranks and comparisons: "
+            f"{remain}. Lacking some: {whose}."
+        )
 
 
 def _gained(spec: SkillScore, cells: CellMatrix) -> Iterator[str]:
