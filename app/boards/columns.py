@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ from app.values.table import Cell, Column, Table, finite
 
 R = TypeVar("R")
 
+LikeFirst = Literal["alike", "worse"]
+
 
 @dataclass(frozen=True)
 class BoardRow:
@@ -32,8 +34,8 @@ class BoardRow:
     first_p: float | None = None
     first_resamples_share: float | None = None
     group: int | None = None
-    is_like_first: bool | None = None
-    """Whether it is known to differ from the first by less than matters; None where nobody says what matters."""
+    like_first: LikeFirst | None = None
+    """Of who is shown to differ from the first by less than matters: whether it is shown to be worse all the same."""
     rank_status: RankStatus = NO_REMARKS
 
 
@@ -128,8 +130,10 @@ def _decisions(spec: Leaderboard, places: Sequence[BoardRow]) -> dict[str, Any]:
     if any(place.rank_status.is_provisional for place in places):
         found["provisional"] = True
     if spec.smallest_difference is not None:
-        alike = [place.entrant for place in places if place.is_like_first]
-        found["equivalence"] = {"smallest_difference": spec.smallest_difference, "to_first": alike}
+        alike, worse = ([each.entrant for each in places if each.like_first == how] for how in ("alike", "worse"))
+        found["equivalence"] = {
+            "smallest_difference": spec.smallest_difference, "to_first": alike, "worse_by_less": worse,
+        }  # fmt: skip
     return found
 
 

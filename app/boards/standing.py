@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from app.boards.calibrated import MIN_DRAWN_UNITS, DrawnSpread
-from app.boards.columns import BoardRow
+from app.boards.columns import BoardRow, LikeFirst
 from app.boards.coverage import Roster
 from app.manifest.model import Leaderboard
 from app.names import first_few, in_words
@@ -69,7 +69,7 @@ class Verdict:
 
     Its interval and `p_value` are for this pair alone, `separable` allows for all pairs of the board, and so does
     `word`, where the board says which difference matters or the rule for gaps decides some. None where unknown. `by`
-    says what decides.
+    says what decides, `within` whether the two are shown to differ by less than what matters, whoever is better.
     """
 
     contrast: Ends
@@ -78,18 +78,19 @@ class Verdict:
     separable: bool | None = None
     word: str | None = None
     by: str = BY_TEST
+    within: bool | None = None
 
 
 WORDS = (None, "better", "worse", "equivalent", "undecided")
-"""What A may be; equivalent where the board says which difference matters."""
+"""What A may be; equivalent, where the board says which difference matters, is within it and not separable."""
 
 
 @dataclass(frozen=True)
 class Contrasts:
     """The pairwise results for some entrants of a board, each [n_shown, n_shown]; NaN where unknown.
 
-    `widest` is the width of the range of scores, which no difference can exceed. `equivalent` is given where the board
-    says which difference matters, `critical` is the critical value of all pairs on the scale of the normal. `ruled` is
+    `widest` is the width of the range of scores, which no difference can exceed. `within` is given where the board says
+    which difference matters, `critical` is the critical value of all pairs on the scale of the normal. `ruled` is
     given where the rule for gaps decides some pairs, in either order, and `both` says of which of these a test says so,
     too.
     """
@@ -102,7 +103,7 @@ class Contrasts:
     separated: BoolArray
     is_known: BoolArray
     widest: float = float("inf")
-    equivalent: BoolArray | None = None
+    within: BoolArray | None = None
     critical: float = float("nan")
     ruled: BoolArray | None = None
     both: BoolArray | None = None
@@ -120,8 +121,8 @@ class Contrasts:
     @cached_property
     def words(self) -> IntArray:
         """Return what A is, [n_shown, n_shown], as positions in WORDS."""
-        equivalent = np.zeros_like(self.is_known) if self.equivalent is None else self.equivalent
-        return np.select([~self._of_two, self.separated, self.separated.T, equivalent], [0, 1, 2, 3], 4)
+        within = np.zeros_like(self.is_known) if self.within is None else self.within
+        return np.select([~self._of_two, self.separated, self.separated.T, within], [0, 1, 2, 3], 4)
 
     @cached_property
     def decided_by(self) -> IntArray:
@@ -140,13 +141,16 @@ class Contrasts:
         separable = bool(self.separated[a, b] or self.separated[b, a])
         beats, p_value = finite(float(self.beats[a, b])), finite(float(self.p_values[a, b]))
         word, by = WORDS[int(self.words[a, b])], DECIDED_BY[int(self.decided_by[a, b])] or BY_TEST
-        return Verdict(ends, beats, p_value, separable, word, by)
+        return Verdict(
+            ends, beats, p_value, separable, word, by, None if self.within is None else bool(self.within[a, b])
+        )
 
     def cells(self, *, smallest: float | None = None, is_turned: bool = False) -> list[CellColumn]:
         """Return cells for every ordered pair, row by row: contrast, its ends, P(beats), p-value, separable, verdict.
 
         The verdict is there where the board says which difference matters, `smallest`, also where nothing is tested, or
-        the rule for gaps decides some pairs; what decides in the second case alone.
+        the rule for gaps decides some pairs; whether two are within that difference in the first case alone, what
+        decides in the second.
 
         `is_turned` means that scores were negated: the contrast is turned back to the metric's own sign, low end first.
         """
@@ -166,6 +170,9 @@ class Contrasts:
     def _verdicts(self, smallest: float | None) -> Iterator[CellColumn]:
         if smallest is not None or self.ruled is not None:
             yield CellColumn(self.words.astype(np.int8).ravel(), WORDS)
+        if smallest is not None:
+            within = np.zeros_like(self.is_known) if self.within is None else self.within
+            yield CellColumn(np.where(self._of_two, 1 + within, 0).astype(np.int8).ravel(), (None, False, True))
         if self.ruled is not None:
             yield CellColumn(self.decided_by.astype(np.int8).ravel(), DECIDED_BY)
 
@@ -212,17 +219,21 @@ class BoardStanding:
             None if self.is_behind(at) else float(sets.first_p[at]),
             finite(float(self.first_share[at])),
             int(self.groups[at]),
-            None if sets.equivalent is None else self._is_like_first(sets.equivalent[at], at),
+            self._like_first(sets, at),
         )
 
     def is_behind(self, at: int) -> bool:
         """Say whether the entrant at a position cannot be first for its gaps."""
         return self.above is not None and bool(self.above[at] >= 0)
 
-    def _is_like_first(self, equivalent: BoolArray, at: int) -> bool:
-        """Say whether one is not first, and equivalent to all who are."""
+    def _like_first(self, sets: RankSets, at: int) -> LikeFirst | None:
+        """Say of one that is not first, and within what matters of all who are, whether it is shown to be worse."""
         firsts = self.ranks == 1
-        return bool(not firsts[at] and equivalent[firsts].all())
+        if sets.within is None or firsts[at] or not sets.within[firsts, at].all():
+            return None
+        # The rule for gaps shows nobody to be worse.
+        shown = sets.separated if sets.tested is None else sets.tested
+        return "worse" if shown[firsts, at].any() else "alike"
 
     def contrasts(self, shown: Sequence[int]) -> Contrasts:
         """Return the pairwise results of the entrants at some positions, in that order."""
@@ -241,7 +252,7 @@ class BoardStanding:
             is_known=has[:, None] & has[None, :],
             # If scores leave the declared range, its width bounds nothing.
             widest=max(self.widest, float(np.ptp(self.points[at])) if len(at) else 0.0),
-            equivalent=None if self.sets.equivalent is None else self.sets.equivalent[square],
+            within=None if self.sets.within is None else self.sets.within[square],
             critical=self.sets.critical,
             ruled=ruled,
             both=both,
@@ -498,7 +509,7 @@ def of_some(known: Contrasts, has_contrasts: Sequence[bool]) -> Contrasts:
         separated=flags(known.separated),
         is_known=flags(known.is_known),
         widest=known.widest,
-        equivalent=None if known.equivalent is None else flags(known.equivalent),
+        within=None if known.within is None else flags(known.within),
         critical=known.critical,
         ruled=None if known.ruled is None else flags(known.ruled),
         both=None if known.both is None else flags(known.both),

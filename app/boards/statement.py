@@ -110,11 +110,22 @@ def _imagined(ranked: Sequence[Record], meta: Mapping[str, Any]) -> Iterator[str
 
 
 def _alike(meta: Mapping[str, Any]) -> Iterator[str]:
-    """Yield who is as good as the first, for all that matters, where the manifest says which difference does."""
+    """Yield who is as good as the first, for all that matters, where the manifest says which difference does.
+
+    Some of these may be shown to be worse, though by too little to matter.
+    """
     if isinstance(found := meta.get("equivalence"), Mapping):
-        names, least = found["to_first"], f"{float(found['smallest_difference']):g}"
-        whom = f"{first_few(names, NAMED, in_words)} {'is' if len(names) == 1 else 'are'}" if names else "Nobody is"
-        yield f"{whom} shown to be within {least} of the first, too little to matter here."
+        alike, worse = found["to_first"], found.get("worse_by_less", ())
+        least = f"{float(found['smallest_difference']):g}"
+        if alike or not worse:
+            yield f"{_who_are(alike)} shown to be within {least} of the first, too little to matter here."
+        if worse:
+            by_less = f"but by less than {least}, too little to matter here"
+            yield f"{_who_are(worse)} shown to be worse than the first, {by_less}."
+
+
+def _who_are(names: Sequence[str]) -> str:
+    return f"{first_few(names, NAMED, in_words)} {'is' if len(names) == 1 else 'are'}" if names else "Nobody is"
 
 
 def _number(n: int) -> str:

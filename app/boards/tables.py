@@ -127,8 +127,11 @@ VERDICT: tuple[FrameField[ComparedPair], ...] = (
     FrameField(Column("p_value", "p", glossary="contrast", digits=4), lambda pair: pair.verdict.p_value),
     FrameField(Column("separable", "Separable", "flag", glossary="separable"), lambda pair: pair.verdict.separable),
 )
-WITHIN = FrameField[ComparedPair](
+WORD = FrameField[ComparedPair](
     Column("verdict", "A is", "text", glossary="equivalent"), lambda pair: pair.verdict.word
+)
+WITHIN = FrameField[ComparedPair](
+    Column("within", "By less than matters", "flag", glossary="within"), lambda pair: pair.verdict.within
 )
 DECIDED = FrameField[ComparedPair](
     Column("decided_by", "Decided by", "text", glossary="decided_by"),
@@ -137,16 +140,16 @@ DECIDED = FrameField[ComparedPair](
 
 
 def verdict_fields(spec: Leaderboard, *, has_ruled: bool = False) -> tuple[FrameField[ComparedPair], ...]:
-    """Return how certain it is that two differ, and what A is where the board says which difference matters.
+    """Return how certain it is that two differ, and what A is, and whether by less, where the board says what matters.
 
     `has_ruled` adds what A is and what decides, where that is the rule for gaps for some: scores do not say it then.
 
     >>> board = Leaderboard(name="main", method="mean", smallest_difference=0.01)
-    >>> [field.column.name for field in verdict_fields(board)][-1]
-    'verdict'
+    >>> [field.column.name for field in verdict_fields(board)][-2:]
+    ['verdict', 'within']
     """
-    within = () if spec.smallest_difference is None and not has_ruled else (WITHIN,)
-    return (*VERDICT, *within, *((DECIDED,) if has_ruled else ()))
+    within = () if spec.smallest_difference is None else (WORD, WITHIN)
+    return (*VERDICT, *(within or ((WORD,) if has_ruled else ())), *((DECIDED,) if has_ruled else ()))
 
 
 def pairwise_table(
@@ -201,7 +204,10 @@ def _pairwise(
     if spec.smallest_difference is not None:
         how["smallest_difference"] = spec.smallest_difference
         said = f"A difference of less than {spec.smallest_difference:g} does not matter here, says the manifest: "
-        notes = (*notes, f"{said}who is shown to differ by less, all pairs tested simultaneously, is equivalent.")
+        notes = (
+            *notes,
+            f"{said}who is shown to differ by less, all pairs tested simultaneously, is equivalent if not separable.",
+        )
     noted = (*notes, *meta.get(CAVEATS, ()))
     return Table(f"{PAIRWISE}{spec.name}", title, tuple(columns), rows, noted, {**how, **meta})
 

@@ -114,6 +114,9 @@ def verdict(pair: PairRows, measured: ComparedQuantity) -> str:
     if is_by_rule(pair.forth):
         return _by_rule(pair, measured, effect)
     said = f"{_difference(pair, measured, effect, 'is better than')}."
+    if pair.forth.get("within") is True:
+        least = f"{float(pair.table.meta['smallest_difference']):g}"
+        said += f" That is shown to be less than {least}, which does not matter here."
     if pair.forth.get("decided_by") != BY_BOTH:
         return said
     first, then = map(in_words, _in_order(pair))

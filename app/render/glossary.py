@@ -294,10 +294,18 @@ UNCERTAINTY = (
     GlossaryEntry(
         "equivalent",
         "Better, worse, equivalent, undecided",
-        "Better or worse where the two are separable; equivalent, where the manifest says which difference matters, if "
-        "the interval of their difference, at the level of all pairs, lies within what does not matter; undecided "
-        "where neither is shown. All of it holds simultaneously. Not separable is not equivalent: few data "
-        "show neither.",
+        "Better or worse where the two are separable, by however little; equivalent, where the manifest says which "
+        "difference matters, if they are not separable and the interval of their difference, at the level of all "
+        "pairs, lies within what does not matter; undecided where neither is shown. All of it holds simultaneously. "
+        "Not separable is not equivalent: few data show neither.",
+        "smallest difference ≥ |difference| + critical value × standard error",
+        "Schuirmann 1987, two one-sided tests; with the critical value of all pairs",
+    ),
+    GlossaryEntry(
+        "within",
+        "By less than matters",
+        "Whether two are shown to differ by less than the manifest says matters: the interval of their difference, at "
+        "the level of all pairs, lies within it. Two of whom one is shown to be better may differ by less, too.",
         "smallest difference ≥ |difference| + critical value × standard error",
         "Schuirmann 1987, two one-sided tests; with the critical value of all pairs",
     ),

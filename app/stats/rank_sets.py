@@ -57,8 +57,9 @@ MOST_ROUNDS = 2
 class RankSets:
     """What the matrix of decisions says of ranks; all of it holds at once at the level.
 
-    `separated` [n_entrants, n_entrants] is True where row is better than column; it is transitive. `equivalent` of the
-    same shape, where it was asked for, is True where two differ by less than what matters. `critical` is the critical
+    `separated` [n_entrants, n_entrants] is True where row is better than column; it is transitive. `within` of the same
+    shape, where it was asked for, is True where two are known to differ by less than what matters, which two that are
+    separated may, too. `critical` is the critical
     value of all pairs, on the scale of the normal; NaN without a test. `first_p`
     [n_entrants] is the smallest level at which an entrant leaves the set of those that may be first: at most 1 − level
     where it is not in it; NaN without replicates. `ruled`, where there is a rule, is True where it decides that row is
@@ -69,7 +70,7 @@ class RankSets:
     first_p: FloatArray
     ruled: BoolArray | None = None
     tested: BoolArray | None = None
-    equivalent: BoolArray | None = None
+    within: BoolArray | None = None
     critical: float = float("nan")
 
     @property
@@ -401,8 +402,8 @@ def rank_sets(
     the decisions are, and it contradicts none of them, since all go the way of the points. `above` [n_entrants] is,
     for who is worse than another by rule, the position of that one, else −1: see `put_behind`.
 
-    With `smallest`, the smallest difference that matters, two are equivalent where their interval at the critical value
-    of all pairs lies within it: two one-sided tests. Of a pair at most one of "equal" and "as far apart as matters" is
+    With `smallest`, the smallest difference that matters, two are within it where their interval at the critical value
+    of all pairs is: two one-sided tests. Of a pair at most one of "equal" and "as far apart as matters" is
     true, so that both decisions hold at once with that critical value; it is then not stepped down.
 
     With `AllPairs.over_snapshots` no false decision is ever made, with the level as probability, however often one
@@ -434,7 +435,7 @@ def rank_sets(
     stays = np.maximum(first_p, alpha + SMALLEST_STEP)
     first_p = np.where(sets.may_be_first, stays, np.minimum(sets.first_p, alpha))
     sets = replace(sets, first_p=first_p, critical=critical)
-    return sets if smallest is None else replace(sets, equivalent=_equivalent(all_pairs, sets, smallest))
+    return sets if smallest is None else replace(sets, within=_within(all_pairs, sets, smallest))
 
 
 def _over_looks(all_pairs: AllPairs, level: float, roots: BoolArray) -> tuple[Signs, float, FloatArray]:
@@ -530,14 +531,14 @@ def error_over_looks(freedom: FloatArray, sizes: FloatArray) -> FloatArray:
     return np.asarray(np.minimum(np.exp(0.5 * (np.log(prior) - (freedom + 1.0) * gained)), 1.0))
 
 
-def _equivalent(all_pairs: AllPairs, sets: RankSets, smallest: float) -> BoolArray:
-    """Say which pairs are known to differ by less than what matters, and are not separated."""
-    equivalent = np.zeros(sets.separated.shape, dtype=np.bool_)
-    for rows in all_pairs.strips(len(equivalent)):
+def _within(all_pairs: AllPairs, sets: RankSets, smallest: float) -> BoolArray:
+    """Say which pairs are known to differ by less than what matters, [n_entrants, n_entrants]."""
+    within = np.zeros(sets.separated.shape, dtype=np.bool_)
+    for rows in all_pairs.strips(len(within)):
         differ = np.abs(all_pairs.differences(rows))
         # NaN, an unknown width, is within nothing.
-        equivalent[rows] = differ + all_pairs.half_widths(sets.critical, rows) <= smallest
-    return equivalent & ~(sets.separated | sets.separated.T)
+        within[rows] = differ + all_pairs.half_widths(sets.critical, rows) <= smallest
+    return within
 
 
 def put_behind(tested: BoolArray, first_p: FloatArray, above: IntArray) -> RankSets:

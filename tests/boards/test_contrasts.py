@@ -21,7 +21,7 @@ from app.stats.arrays import FloatArray
 from app.stats.resample import NamedResamples, unit_keys
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Column, ColumnarRows, Table
-from tests.cases.boards import UNITS, declare, given, table_of
+from tests.cases.boards import TASKS, UNITS, declare, given, table_of
 
 
 def contrasts(widest: float = 1.0) -> Contrasts:
@@ -209,7 +209,37 @@ def test_a_difference_that_matters_is_compared_with_none_over_one_unit(build: Ca
     pairs = build().pairwise
     assert pairs is not None
     contrast = str(pairs.meta["contrast"])
-    unknown = (f"{contrast}_lower", f"{contrast}_upper", "p_value", "separable", "verdict")
+    unknown = (f"{contrast}_lower", f"{contrast}_upper", "p_value", "separable", "verdict", "within")
 
     assert all(row[contrast] is not None for row in pairs.records())
     assert {row[name] for row in pairs.records() for name in unknown} == {None}
+
+
+def test_who_is_worse_by_less_than_matters_is_said_to_be_so_everywhere() -> None:
+    """A is better than B by 0.03 and surely by less than 0.1: "nobody is within 0.1" is false."""
+    noise = np.random.default_rng(7).normal(size=(3, 24))
+    errors = np.array([[0.30], [0.33], [0.60]]) + np.array([[0.001], [0.001], [0.05]]) * noise
+    manifest = declare("evaluation_summary", "{x: {direction: minimize}}",
+                       "method: mean, metric: x, smallest_difference: 0.1", tasks=TASKS)  # fmt: skip
+    cells = np.arange(errors.size)
+    scores = ScoreTable(
+        entrant=Coded(("A", "B", "C"), cells // 24),
+        task=Coded(UNITS, cells % 24),
+        columns=("x",),
+        values=errors.reshape(-1, 1),
+        leaked=np.zeros(72, dtype=np.bool_),
+        file=cells,
+        row=cells,
+    )
+    tables = compute_board(manifest, manifest.leaderboards[0], scores)
+    pairs = tables.pairwise
+    assert pairs is not None
+    pair = find_pair(pairs, "A", "B")
+
+    assert (pair.forth["separable"], pair.forth["verdict"], pair.forth["within"]) == (True, "better", True)
+    assert find_pair(pairs, "A", "C").forth["within"] is False
+    assert tables.leaderboard.meta["equivalence"]["worse_by_less"] == ["B"]
+    said = "B is shown to be worse than the first, but by less than 0.1, too little to matter here."
+    assert tables.leaderboard.meta["statement"][-1] == said
+    sentence = verdict(pair, measured_by(pairs, manifest))
+    assert sentence.endswith("That is shown to be less than 0.1, which does not matter here.")

@@ -66,12 +66,12 @@ def assert_one_matrix(tables: BoardTables, case: Case) -> None:
         for other, its in rows.items():
             assert high >= its["rank_low"] or (name, other) in better
     assert all((a, c) in better for a, b in better for also, c in better if also == b)
-    alike = "".join(each for each in board.meta["statement"] if "shown to be within" in each)
-    said = " ".join(each for each in board.meta["statement"] if each != alike)
+    alike = " ".join(each for each in board.meta["statement"] if "too little to matter" in each)
+    said = " ".join(each for each in board.meta["statement"] if each not in alike)
     assert ("over all snapshots" in said) == bool(board.meta.get("over_snapshots")) or "leads" not in said
     assert [name for name in rows if str(name) in said] == [name for name in rows if rows[name]["may_be_first"]]
     assert_groups(list(rows), better, rows)
-    assert_within(tables, rows, alike)
+    assert_within(tables, alike)
     metrics = {str(pairwise.meta.get("metric")): Metric(direction=case.direction)}
     measured = measured_by(pairwise, cast(Manifest, SimpleNamespace(metrics=metrics)))
     for a, b in permutations(map(str, rows), 2):
@@ -100,20 +100,26 @@ def assert_groups(names: list[Any], better: set[tuple[Any, Any]], rows: dict[Any
     assert [rows[name]["group"] for name in names] == list(1 + np.cumsum([0, *ends]))
 
 
-def assert_within(tables: BoardTables, rows: dict[Any, Any], said: str) -> None:
-    """Who is said to be within what matters of the first is equivalent to all who share the first rank."""
+def assert_within(tables: BoardTables, said: str) -> None:
+    """Who is said to differ from the first by less than matters does so from all who share the first rank."""
     board, pairwise = tables.leaderboard, tables.pairwise
     assert pairwise is not None
     found = board.meta.get("equivalence")
     assert (found is not None) == ("verdict" in pairwise.column_names())
     if found is None:
         return
-    words = {(row["entrant_a"], row["entrant_b"]): row["verdict"] for row in pairwise.records()}
-    leaders = [name for name, row in rows.items() if row["rank"] == 1]
-    others = [name for name in rows if name not in leaders]
-    alike = [name for name in others if all(words[leader, name] == "equivalent" for leader in leaders)]
-    assert found["to_first"] == alike == [name for name in rows if str(name) in said]
+    pairs = {(row["entrant_a"], row["entrant_b"]): row for row in pairwise.records()}
+    words = {pair: row["verdict"] for pair, row in pairs.items()}
+    ranks = {row["entrant"]: row["rank"] for row in board.records()}
+    leaders = [name for name, rank in ranks.items() if rank == 1]
+    within = [
+        name for name in ranks if name not in leaders and all(pairs[leader, name]["within"] for leader in leaders)
+    ]
+    alike = [name for name in within if all(words[leader, name] == "equivalent" for leader in leaders)]
+    assert (found["to_first"], found["worse_by_less"]) == (alike, [name for name in within if name not in alike])
+    assert [name for name in ranks if str(name) in said] == within
     assert all(words[a, b] == words[b, a] for a, b in words if words[a, b] in ("equivalent", "undecided"))
+    assert all(row["within"] == (row["verdict"] == "equivalent") for row in pairs.values() if row["separable"] is False)
 
 
 @pytest.mark.parametrize("name", MATTERS)

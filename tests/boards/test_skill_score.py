@@ -305,7 +305,7 @@ def test_a_baseline_that_has_seen_nothing_has_exactly_no_skill() -> None:
 
 @pytest.mark.parametrize("rank_by", ["skill_score", "win_rate"])
 def test_who_leaves_out_a_task_takes_it_from_scores_and_ranks_alike(rank_by: str) -> None:
-    """As fev drops it from scores; the board ranks, compares and varies what it shows, and says whose gaps these are."""
+    """As fev drops it from scores; the board ranks, compares and varies what it shows, and says whose gaps it is."""
     rng = np.random.default_rng(3)
     errors = {name: rng.lognormal(sigma=0.3, size=20) for name in ("B", "Lead", "Mine", "First gap", "Second gap")}
     errors["First gap"][:6] = errors["Second gap"][6:12] = np.nan

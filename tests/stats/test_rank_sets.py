@@ -383,7 +383,7 @@ def test_an_entrant_leaves_at_its_p_value_at_the_latest(seed: int) -> None:
             assert not rank_sets(board, 1.0 - 1.02 * p).may_be_first[at]
 
 
-def test_who_differs_by_less_than_matters_is_equivalent_and_nobody_else() -> None:
+def test_who_differs_by_less_than_matters_is_within_it_and_nobody_else() -> None:
     """Three pairs: far apart, alike and known so, and one whose spread is too large to say; they hold at once."""
     rng = np.random.default_rng(4)
     draws = rng.normal(size=(2000, 4)) * [0.001, 0.001, 0.001, 1.0]
@@ -391,11 +391,13 @@ def test_who_differs_by_less_than_matters_is_equivalent_and_nobody_else() -> Non
     all_pairs = AllPairs(points, draws, np.full(4, 60.0))
     sets = rank_sets(all_pairs, 0.95, smallest=0.02)
 
-    assert sets.equivalent is not None
-    assert np.argwhere(sets.equivalent).tolist() == [[0, 1], [1, 0]]
+    assert sets.within is not None
+    assert np.argwhere(sets.within).tolist() == [[0, 1], [1, 0]]
     assert sets.separated[2, [0, 1]].all()
-    assert rank_sets(all_pairs, 0.95, smallest=1e-6).equivalent.sum() == 0  # type: ignore[union-attr]
-    assert rank_sets(all_pairs, 0.95).equivalent is None
+    assert rank_sets(all_pairs, 0.95, smallest=1e-6).within.sum() == 0  # type: ignore[union-attr]
+    assert rank_sets(all_pairs, 0.95).within is None
+    # Both hold of the two where what matters is more than what is between them, far apart as they are.
+    assert np.argwhere(rank_sets(all_pairs, 0.95, smallest=0.45).within)[:3].tolist() == [[0, 1], [0, 2], [1, 0]]
 
 
 @pytest.mark.slow
@@ -409,8 +411,8 @@ def test_equal_and_just_too_different_are_both_called_so_in_one_of_twenty() -> N
         keys = unit_keys(0, [(str(unit),) for unit in range(20)])
         all_pairs = AllPairs(values.mean(axis=0), NamedResamples(keys, 500).means(values), np.full(3, 19.0))
         sets = rank_sets(all_pairs, 0.95, smallest=1.0)
-        assert sets.equivalent is not None
-        wrong += bool(sets.separated[0, 1] or sets.separated[1, 0] or sets.equivalent[2, :2].any())
+        assert sets.within is not None
+        wrong += bool(sets.separated[0, 1] or sets.separated[1, 0] or sets.within[2, :2].any())
     assert wrong / n_datasets <= 0.05 + 2.0 * np.sqrt(0.05 * 0.95 / n_datasets)
 
 
