@@ -412,7 +412,8 @@ def power_meta(standing: BoardStanding | None, scale: float = 1.0, *, of_ratios:
     if pairs.wide is not None:
         return {"power": about}
     typical, of_first = (
-        finite(each) if each <= scale * standing.widest else None for each in (float(np.median(known)), found[0, 1])
+        finite(each) if each <= scale * standing.widest else None
+        for each in (float(np.median(known)), float(found[0, 1]))
     )
     freedom = round(float(np.median(degrees[above][~np.isnan(found[above])])), 3)
     return {"power": {**about, "difference": typical, "of_first": of_first, "freedom": freedom}}

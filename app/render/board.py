@@ -16,7 +16,7 @@ from app.names import count, first_few, in_words
 from app.render.columns import REFERENCES, ShownColumn, shown_columns
 from app.render.html import Links
 from app.render.plot import SHADES, WHISKER_WIDTH, LinearScale, WhiskerMark, column_scale
-from app.render.text import format_cell, format_number, path_of_name
+from app.render.text import decimals_of, format_cell, format_number, path_of_name
 from app.values.table import Cell, Column, Table
 
 Row = Sequence[Cell]
@@ -257,7 +257,7 @@ class BoardRows:
         if scale is None or score is None:
             return None
         values = scale.ticks()
-        digits = max((_digits(value) for value in values), default=0)
+        digits = max((decimals_of(value) for value in values), default=0)
         none = REFERENCES.get(score.column.glossary or "", 0.0)
         ticks = [
             (_percent(scale, value), format_number(value, digits)) for value in values[:: max(len(values) // 5, 1)]
@@ -411,7 +411,3 @@ def flagged_entrants(table: Table, most: int = 40) -> Sequence[tuple[str, str]]:
 
 def _percent(scale: LinearScale, value: float) -> float:
     return round(100 * scale.at(value) / WHISKER_WIDTH, 1)
-
-
-def _digits(value: float) -> int:
-    return next((digits for digits in range(6) if abs(value - round(value, digits)) < 1e-9 * max(1.0, abs(value))), 6)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from app.names import count
 from app.render.against import effect_column, is_before, is_by_rule
 from app.render.plot import SHADES, LinearScale, Whisker, WhiskerMark, column_scale, whisker
-from app.render.text import DASH, format_cell, format_number
+from app.render.text import DASH, decimals_of, format_cell, format_number
 from app.values.table import Cell, Column, Table
 
 # The value of a score that means "no difference": equal to the baseline, as many wins as losses.
@@ -176,17 +176,12 @@ def _mark(row: Sequence[Cell], at: int, low_at: int | None, high_at: int | None)
 def _axis(column: Column, scale: LinearScale) -> WhiskerAxis:
     named = scale.ticks()
     shown = named if len(named) <= 3 else [named[0], named[-1]]
-    digits = max((_digits(value) for value in shown), default=0)
+    digits = max((decimals_of(value) for value in shown), default=0)
     none = REFERENCES.get(column.glossary or "", 0.0)
     return WhiskerAxis(
         ticks=tuple((scale.at(value), format_number(value, digits)) for value in shown),
         reference=scale.at(none) if scale.low < none < scale.high else None,
     )
-
-
-def _digits(value: float) -> int:
-    """Return how many decimals a round value has, at most six."""
-    return next((digits for digits in range(6) if abs(value - round(value, digits)) < 1e-9 * max(1.0, abs(value))), 6)
 
 
 # The pairwise table as a square: rows beat columns.

@@ -74,6 +74,11 @@ def compact(number: float, digits: int = 15) -> str:
     return f"{number:.{digits}g}"
 
 
+def decimals_of(value: float) -> int:
+    """Return how many decimals a round value has, at most six."""
+    return next((digits for digits in range(6) if abs(value - round(value, digits)) < 1e-9 * max(1.0, abs(value))), 6)
+
+
 def two_digits(number: float) -> str:
     """Return a number with two digits, as one writes it.
 
