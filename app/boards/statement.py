@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from app.names import first_few, in_words
+from app.boards.calibrated import MIN_DRAWN_UNITS
+from app.names import count, first_few, in_words
 from app.values.facts import FLAGS
 from app.values.table import Cell, Table
 
@@ -40,14 +41,14 @@ def with_statement(table: Table) -> Table:
 
 
 def _statement(ranked: Sequence[Record], n_unranked: int, meta: Mapping[str, Any]) -> list[str]:
-    """Return the sentences on the ranked rows, best first; none where nobody's rank is compared with another's."""
+    """Return the sentences on the ranked rows, best first; none where nobody is ranked."""
     if meta.get("provisional"):
         return ["Provisional.", "Nobody has declared what an entrant is asked for, so nobody is said to be first."]
     if len(ranked) == 1:
         return [f"{_named(ranked)} alone has a rank here, so there is nobody to compare it with."]
     first = [row for row in ranked if row["may_be_first"]]
     if not first:
-        return []
+        return list(_untested(ranked, meta))
     leading, others = ([row for row in first if (row["rank"] == 1) == leads] for leads in (True, False))
     lacking = [row for row in ranked if row["rank"] == 1 and row["may_be_first"] is False]
     unsure = [row for row in ranked if row["rank"] == 1 and row["may_be_first"] is None]
@@ -72,6 +73,24 @@ def _statement(ranked: Sequence[Record], n_unranked: int, meta: Mapping[str, Any
     said += [_rest(ranked, n_unsaid, meta), *_imagined(ranked, meta), *_alike(meta)]
     flagged = [row for row in (*lacking, *unsure, *first) if row.get("flags")]
     return [*said, f"Flagged: {first_few(flagged, NAMED, _flags_of, between='; ')}."] if flagged else said
+
+
+def _untested(ranked: Sequence[Record], meta: Mapping[str, Any]) -> Iterator[str]:
+    """Yield who has the best score where nothing is tested, and why it is not."""
+    if best := [row for row in ranked if row["rank"] == 1]:
+        yield f"{_named(best)} {'has' if len(best) == 1 else 'have'} the best score."
+        yield f"No differences are tested: {_why_untested(meta)}."
+
+
+def _why_untested(meta: Mapping[str, Any]) -> str:
+    depends = meta.get("dependence")
+    if meta.get("interval_reason") == "not_asked_for":
+        return "the board draws no resamples"
+    if isinstance(depends, Mapping) and depends.get("n_effective", MIN_DRAWN_UNITS) < MIN_DRAWN_UNITS:
+        n_units = int(depends["n_units"])
+        units = count(n_units, "family") + " of tasks" if depends.get("unit") == "family" else count(n_units, "task")
+        return f"{units} {'is' if n_units == 1 else 'of unequal size are'} too few to tell a difference from chance"
+    return "of no entrant is known how far its score may be off by chance"
 
 
 def _has_same_score(row: Record, first: Record, meta: Mapping[str, Any]) -> bool:

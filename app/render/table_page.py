@@ -1074,8 +1074,10 @@ def _units(dependence: Mapping[str, Any]) -> tuple[str, str]:
         )
     if dependence.get("unit") == "cluster":
         effect = dependence.get("design_effect") or 1.0
-        return (f"{dependence['n_items']:,} items of {n_units:,} clusters",
+        return (f"{dependence['n_items']:,} items of {count(n_units, 'cluster')}",
                 f"They make the variance of a score {effect:.3g} times that of independent items")  # fmt: skip
+    if n_units == 1:
+        return "1 task", "One task does not show how much tasks vary"
     alike = f"; {dependence['n_alike']:,} of them look alike" if dependence.get("n_alike") else ""
     return f"{n_units:,} tasks, taken as independent", f"No families of tasks are declared{alike}"
 

@@ -206,11 +206,20 @@ def of_one_seed() -> BoardTables:
 @pytest.mark.parametrize("build", [*(partial(of_one_task, method) for method in ONE_TASK), of_one_seed])
 def test_a_difference_that_matters_is_compared_with_none_over_one_unit(build: Callable[[], BoardTables]) -> None:
     """Pairs are listed with their difference alone: nothing is tested, so nobody is called better or alike."""
-    pairs = build().pairwise
+    tables = build()
+    pairs = tables.pairwise
     assert pairs is not None
     contrast = str(pairs.meta["contrast"])
     unknown = (f"{contrast}_lower", f"{contrast}_upper", "p_value", "separable", "verdict", "within")
 
+    board = tables.leaderboard
+    why = (
+        "1 task is too few to tell a difference from chance"
+        if "dependence" in board.meta
+        else ("of no entrant is known how far its score may be off by chance")
+    )
+
+    assert board.meta["statement"] == [f"{board.rows[0][1]} has the best score.", f"No differences are tested: {why}."]
     assert all(row[contrast] is not None for row in pairs.records())
     assert {row[name] for row in pairs.records() for name in unknown} == {None}
 
