@@ -15,7 +15,7 @@ from app.boards.measured import MeasuredKind, Measurement
 from app.boards.nouns import in_nouns
 from app.boards.registry import compute_board, measured_method
 from app.boards.relatives import with_nearest
-from app.boards.tables import BoardTables
+from app.boards.tables import BoardTables, provisionally
 from app.manifest.model import Leaderboard, Manifest, Task
 from app.values.scores import Coded, ScoreTable
 
@@ -146,12 +146,12 @@ def board_of(evidence: BoardEvidence, spec: Leaderboard, left_out: LeftOut = NOB
         scores = evidence.scores(left_out)
         computed = compute_board(evidence.manifest, spec, scores)
         grouped = with_groups(computed.leaderboard, evidence.manifest, spec, scores)
-        return replace(computed, leaderboard=with_nearest(grouped, spec, scores)).each(said)
+        return provisionally(replace(computed, leaderboard=with_nearest(grouped, spec, scores))).each(said)
     if evidence.measured is None:
         kind = evidence.manifest.evidence
         raise TypeError(f"evidence of kind {kind} is not measured one entrant at a time")
     computed = method.assemble(evidence.manifest, spec, evidence.measurements(spec, left_out), evidence.measured)
-    return replace(computed, leaderboard=with_nearest(computed.leaderboard, spec, None)).each(said)
+    return provisionally(replace(computed, leaderboard=with_nearest(computed.leaderboard, spec, None))).each(said)
 
 
 def rows_of(scores: ScoreTable, entrants: Collection[str]) -> ScoreTable:

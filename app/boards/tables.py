@@ -1,7 +1,7 @@
 """What a ranking method returns, and the pairwise tables that all methods share."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -70,6 +70,33 @@ def pairs_beside(spec: Leaderboard, compute: Callable[[], Table | None]) -> tupl
     'pairwise/main'
     """
     return (Beside(f"{PAIRWISE}{spec.name}", compute),)
+
+
+ON_COMMON_CELLS = (
+    "Provisional: nobody has declared what an entrant is asked for. Who is told apart here is so on what at least half "
+    "of the submitters have, which others may still change by what they send; so nobody is said to be first."
+)
+
+
+def provisionally(tables: BoardTables) -> BoardTables:
+    """Return a board, where it is provisional, with pairs that say so wherever they are read.
+
+    A difference of two over the same results is one, so it is still tested; a rank is about all that is asked.
+    Source: docs/adr/006-grids-and-provisional-boards.md.
+
+    >>> board = Table("leaderboard/b", "B", (), (), (), {"provisional": True})
+    >>> beside = (Beside("pairwise/b", lambda: Table("pairwise/b", "Pairs", (), ())),)
+    >>> provisionally(BoardTables(board, beside)).pairwise.meta["caveats"][0][:12]
+    'Provisional:'
+    """
+    return tables.each(_provisional) if tables.leaderboard.meta.get("provisional") else tables
+
+
+def _provisional(table: Table) -> Table:
+    if not table.name.startswith(PAIRWISE):
+        return table
+    caveats = [ON_COMMON_CELLS, *table.meta.get(CAVEATS, ())]
+    return replace(table, notes=(ON_COMMON_CELLS, *table.notes), meta={**table.meta, CAVEATS: caveats})
 
 
 Compute = Callable[[Manifest, Any, ScoreTable], BoardTables]

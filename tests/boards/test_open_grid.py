@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from app.boards.coverage import Coverage, are_common, common_tasks, commonly_held
+from app.boards.evidence import BoardEvidence, board_of
 from app.boards.example import measured, rows
 from app.boards.measured import Measurement
 from app.boards.methods.estimate import measured_roster
 from app.boards.registry import compute_board
-from app.boards.standing import separable_pairs
+from app.boards.standing import caveats_of, letters_table, separable_pairs
+from app.boards.tables import ON_COMMON_CELLS
 from app.kinds.episodes.coverage import open_items
 from app.kinds.parse import parse_manifest
 from app.render.table_page import board_chips
@@ -132,7 +134,7 @@ def test_nobody_is_said_to_be_first_where_tasks_are_open() -> None:
     open_to_all = parse_manifest(OPEN.encode())
     errors = rows({name: [0.1 * at + 0.02 * task for task in range(12)] for at, name in enumerate("ABC")})
     errors = replace(errors, task=Coded(tuple(f"t{at:02}" for at in range(12)), errors.task.codes), item=None)
-    found = compute_board(open_to_all, open_to_all.leaderboards[0], errors)
+    found = board_of(BoardEvidence.of_rows(open_to_all, errors), open_to_all.leaderboards[0])
     board, pairs = found.leaderboard, found.pairwise
     unsaid = ("rank_low", "rank_high", "may_be_first", "first_p", "first_resamples_share", "group")
 
@@ -143,6 +145,9 @@ def test_nobody_is_said_to_be_first_where_tasks_are_open() -> None:
     assert not any("first in" in words for words, _ in board_chips("Error", board, ()))
     assert pairs is not None
     assert separable_pairs(pairs)["A", "C"]
+    # Wherever these are read, they come with what they are worth.
+    assert caveats_of(pairs)[0].startswith("Provisional: ")
+    assert {ON_COMMON_CELLS} <= {*pairs.notes} & {*letters_table(board, pairs).notes}
 
 
 def test_a_task_of_the_later_three_of_five_is_left_out_with_the_reason() -> None:
