@@ -14,6 +14,7 @@ from app.boards.calibrated import range_of
 from app.boards.coverage import NOTHING_ASKED, Coverage, covered
 from app.boards.units import TaskUnits
 from app.manifest.model import Manifest
+from app.names import count
 from app.prereg.fields import Prereg
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.claimed import FEWEST_SEEDS, Direction, Side, detectable, fewest_detecting, holm, judge, p_value
@@ -520,9 +521,14 @@ def claims_table(
     return Table("claims", f"Claims of {manifest.title}", COLUMNS, tuple(held), notes if rows else (), meta)
 
 
+ONLY_ALONE = "supported alone, not among "
+
+
 def held_together(rows: Sequence[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
     """Return rows with the verdicts that hold among all claims of their registration, from those alone.
 
+    They are as many as its rows, one for each submission and entrant that a claim is decided for, and at least its
+    `n_claims`.
     Claims of the benchmark itself are held together within each submission. A claim that is supported alone and not
     among the others is inconclusive. Rows without a p-value (None), decided before there were any, stay as they are.
     Source: `app.stats.claimed.holm`, at one-sided levels.
@@ -539,16 +545,18 @@ def held_together(rows: Sequence[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
         own = record["submission"] if record["source"] == BY_MANIFEST else None
         families.setdefault((record["source"], own), []).append(record)
     for family in families.values():
-        n_claims = max(len(family), *(int(str(record["n_claims"] or 1)) for record in family))
+        # A claim is decided for each submission and entrant, and each of these is a try.
+        n_tries = max(len(family), *(int(str(record["n_claims"] or 1)) for record in family))
         p_values = [_number(record["p_value"]) if record["alone"] == "supported" else None for record in family]
-        for record, p, level in zip(family, p_values, holm(p_values, n_claims, (1.0 - LEVEL) / 2.0), strict=True):
+        for record, p, level in zip(family, p_values, holm(p_values, n_tries, (1.0 - LEVEL) / 2.0), strict=True):
             record["held_to"] = None if record["p_value"] is None else level
             if p is None:
                 continue
             # The only one left is held to the level of its interval, which has decided.
-            does_hold = p <= level or n_claims == 1
-            words = f"supported alone, not among {n_claims} claims"
-            note = "; ".join(part for part in str(record["note"] or "").split("; ") if part and part != words)
+            does_hold = p <= level or n_tries == 1
+            words = f"{ONLY_ALONE}{count(n_tries, 'verdict')} held together"
+            parts = str(record["note"] or "").split("; ")
+            note = "; ".join(part for part in parts if part and not part.startswith(ONLY_ALONE))
             record["verdict"] = "supported" if does_hold else "inconclusive"
             record["note"] = note or None if does_hold else "; ".join([words, *([note] if note else [])])
     return [tuple(record.values()) for record in records]

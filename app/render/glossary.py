@@ -478,8 +478,11 @@ CLAIMS = (
     GlossaryEntry(
         "claim",
         "Registered claim",
-        "A statement that was registered here before the evidence was sent, or that the benchmark asks of everybody: "
-        "in a metric, one side exceeds the other by at least a threshold. It is decided here, from the rows.",
+        "A statement that was registered before the submission that cites it, or that the benchmark asks of "
+        "everybody: in a metric, one side exceeds the other by at least a threshold. It is decided here, from the "
+        "rows. The time of the registration is on its page. What was known by then nobody here can tell: evidence of "
+        "the other side may have been here already, and results may have been seen, or published elsewhere. A "
+        "submission whose seeds and items had other results here before is flagged.",
     ),
     GlossaryEntry(
         "verdict",
@@ -505,9 +508,12 @@ CLAIMS = (
         "multiple",
         "Claims of one registration",
         "Several claims give chance several tries, so those of a registration are held to stricter levels together, "
-        "the smallest p-value to the strictest. The p-value is the least one-sided level at which the claim alone "
-        "would be supported. Registrations with the same contrast are counted, also where nobody reported on them.",
-        "the i-th smallest p-value of m claims at most 0.025 / (m − i + 1)",
+        "the smallest p-value to the strictest. As many are held together as the registration has rows in the table "
+        "of claims, one for each submission and entrant that a claim is decided for, and at least as many as it has "
+        "claims; of the benchmark's own claims those of one submission. The p-value is the least one-sided level at "
+        "which the claim alone would be supported. Registrations with the same contrast are counted, also where "
+        "nobody reported on them.",
+        "the i-th smallest p-value of m verdicts is held to 0.025 / (m − i + 1)",
         "Holm 1979",
     ),
     GlossaryEntry(

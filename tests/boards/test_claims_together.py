@@ -46,6 +46,15 @@ def test_claims_of_one_registration_are_held_together() -> None:
     assert verdicts(row("a", 0.02, n_claims=2)) == ["inconclusive"]
 
 
+def test_one_claim_is_held_to_as_many_verdicts_as_are_given_on_it() -> None:
+    """For 150 entrants it has 150 tries; the level and the note count these, not the one claim."""
+    asked = [row("a", 0.001, entrant=f"E{at}") for at in range(150)]
+    found = list(claims_table(manifest(), asked).records())
+    assert {(each["n_claims"], each["verdict"]) for each in found} == {(1, "inconclusive")}
+    assert [each["held_to"] for each in found] == pytest.approx([0.025 / 150] * 150)
+    assert {each["note"] for each in found} == {"supported alone, not among 150 verdicts held together"}
+
+
 def test_to_hold_twice_changes_nothing() -> None:
     """A table of rows that were held already has the same bytes."""
     once = claims_table(manifest(), [row("a", 0.02, note="all equal"), row("b", 0.001)])
