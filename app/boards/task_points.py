@@ -347,33 +347,40 @@ class _Contenders:
             return None
         means = stratified_means(named, sizes, self.points, drawn, shares)
         is_one = len(drawn) == 1
+        freedom = np.full(len(self.names), drawn[0] - 1.0) if is_one else self._freedom(variance_factors(drawn, shares))
         # A family may lie in several groups.
-        freedom = min(n_units - 1.0, drawn[0] - 1.0 if is_one else self._freedom(variance_factors(drawn, shares)))
-        precision = Precision(freedom, Precision.of_units(drawn[0]).inflation if is_one else 1.0)
-        not_asked = self.sheet.roster.not_asked(self.names).tolist()
-        return DrawnSpread(means, [None if n else precision for n in not_asked], are_ranks=spec.is_of_opponents)
+        freedom, inflation = (
+            np.minimum(freedom, n_units - 1.0),
+            Precision.of_units(drawn[0]).inflation if is_one else 1.0,
+        )
+        of_each = zip(self.sheet.roster.not_asked(self.names).tolist(), freedom.tolist(), strict=True)
+        precision = [None if n else Precision(each, inflation) for n, each in of_each]
+        return DrawnSpread(means, precision, are_ranks=spec.is_of_opponents)
 
-    def _freedom(self, factors: FloatArray) -> float:
-        """Return the degrees of freedom of differences over groups of tasks, whose variances have these `factors`.
+    def _freedom(self, factors: FloatArray) -> FloatArray:
+        """Return the degrees of freedom of each entrant's differences over groups of tasks, [n_entrants].
 
-        The median over pairs of the best: groups of two tasks may have most of a difference's variance, and little to
-        know it by. Source: Satterthwaite 1946; docs/statistics.md.
+        `factors` [n_strata] are those of the groups' variances. Each has the median over its pairs with the best:
+        groups of two tasks may have most of a difference's variance, and little to know it by. A pair has the fewer of
+        its two. Source: Satterthwaite 1946; docs/statistics.md.
         """
         best = np.argsort(-self.points.sum(axis=0), kind="stable")[:MAX_COMPARED]
-        above = np.triu_indices(len(best), 1)
         variances, freedom = list[FloatArray](), list[float]()
         for group, factor in zip(self.strata, factors.tolist(), strict=True):
             if group.n_units > 1.0:
                 units, points = self.sheet.units.only(group.tasks), self.points[group.tasks][:, best]
-                variances.append(units.variances(points - points.mean(axis=0))[above] * factor)
+                variances.append(units.variances(points - points.mean(axis=0)) * factor)
                 freedom.append(max(group.n_units - 1.0, 1.0))
         of_each = np.array(variances)
         total = of_each.sum(axis=0)
-        varies = total > 0.0
-        if not varies.any():
-            return float(self.sheet.units.number() - 1.0)
-        shares = of_each[:, varies] / total[varies]
-        return float(np.median(1.0 / (shares**2 / np.array(freedom)[:, None]).sum(axis=0)))
+        most = self.sheet.units.number() - 1.0
+        shares = of_each / np.where(total > 0.0, total, 1.0)
+        squared = (shares**2 / np.array(freedom)[:, None, None]).sum(axis=0)
+        of_pairs = np.where(total > 0.0, 1.0 / np.where(squared > 0.0, squared, 1.0), np.nan)
+        own = np.array([most if np.isnan(each).all() else float(np.nanmedian(each)) for each in of_pairs])
+        found = np.full(len(self.names), float(np.median(own)))
+        found[best] = own
+        return found
 
     def compared(self, spec: TaskBoard, standing: BoardStanding | None) -> "_Pairs":
         """Compare the best-ranked with each other, in their order."""
@@ -504,11 +511,12 @@ def _on_intervals(
     spec: TaskBoard, given: Points, contenders: _Contenders, standing: BoardStanding | None
 ) -> Iterator[str]:
     sheet, names = contenders.sheet, contenders.names
-    n_units = sheet.units.number()
+    worth = np.full(len(names), sheet.units.number())
     if standing is not None and standing.all_pairs is not None:
-        # Over groups, few tasks of one may have most of what is known of the spread.
-        n_units = min(n_units, float(np.nanmin(standing.all_pairs.freedom)) + 1.0)
-    yield from few_units_note([(name, n_units) for name in names], sheet.units.plural, spec.uncertainty.level)
+        # Over groups, few tasks of one may have most of what is known of an entrant's spread.
+        worth = np.fmin(worth, standing.all_pairs.freedom + 1.0)
+    few = list(zip(names, worth.tolist(), strict=True))
+    yield from few_units_note(few, sheet.units.plural, spec.uncertainty.level)
     yield from _on_rare(spec, given, contenders)
     if spec.is_of_opponents and len(names) > 1:
         yield "With other opponents the scores would differ; their interval covers only the choice of tasks."

@@ -96,8 +96,9 @@ SCORES = (
         "group_mean",
         "Mean over groups of tasks",
         "Tasks are averaged within their group, then the groups: each group counts the same, however many tasks it "
-        "has. Intervals resample the tasks, or families of tasks, within each group. One that is worth fewer than two "
-        "of these is taken to vary as those within the others do.",
+        "has. Intervals resample the tasks, or families of tasks, within each group. One of a single "
+        "one is taken to vary as those within the others do; where most of the spread would be of such groups there "
+        "are no calibrated intervals and no ranges of ranks.",
         "mean over groups of (mean over the group's tasks of the metric)",
         "MTEB's mean over task types: Muennighoff et al. 2023",
     ),
@@ -162,9 +163,10 @@ UNCERTAINTY = (
         "wilson_neff, Wilson's with the number of trials that the spread between the units amounts to; gamma and "
         "student_skew, for numbers with one end to their range or none; chi2_neff, for an RMSE; share_band, for an "
         "interquartile mean, from the shares above each score; widened_ranks, for a score of weighted ranks: "
-        "resampled values, as far apart as Student's t asks, ranked again. With fewer than eight units it is "
-        "wide: so "
-        "few cannot show how much they differ. Where failures come from few seeds or tasks it is wide too: one that "
+        "resampled values, as far apart as Student's t asks, ranked again. Where there is none it says "
+        "why: too_few_units; all_equal, where nothing varies; groups_of_one_unit, where most of the spread would be of "
+        "groups that show none. With fewer than eight units it is wide: so few cannot show how much they vary. "
+        "Where failures come from few seeds or tasks it is wide too: one that "
         "fails wholly may not have occurred yet.",
         "Wilson with n = p(1 − p) / SE² and the quantile of t; SE between seeds, examples, groups or tasks",
         "Wilson 1927; Korn & Graubard 1998; Hall 1992; Fay & Feuer 1997; Satterthwaite 1946; DeLong et al. 1988",
@@ -255,7 +257,8 @@ UNCERTAINTY = (
         "interval is of resampled ranks, and the p from the spread: they agree on whether zero is in it, and no "
         "further.",
         "t = difference / standard error over the resamples; Student's t with the effective number of units less one "
-        "as degrees of freedom",
+        "as degrees of freedom, of means over groups of tasks with Satterthwaite's: the fewer of the two "
+        "entrants', each the median over its pairs",
     ),
     GlossaryEntry(
         "letters",

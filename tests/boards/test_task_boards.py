@@ -101,13 +101,13 @@ def test_where_most_of_the_spread_is_of_a_group_of_one_task_nobody_is_told_apart
     flat = board(manifest("method: group_mean, groups: {one: [a], two: [c]}"), CELLS)
 
     said = (
-        "Of one task alone: two. A single one shows no spread, and most of that of the scores would be theirs: there "
-        "are no intervals and ranges of ranks."
+        "Groups of one task alone: two. One task shows no spread, and most of the spread of the scores would be that "
+        "of such groups: there are no calibrated intervals and no ranges of ranks."
     )
     assert said in actual.notes
     assert {row["rank_low"] for table in (actual, flat) for row in table.records()} == {None}
     rows = [row for row in actual.records() if row["rank"] is not None]
-    assert {row["group_mean_x_calibrated_how"] for row in rows} == {"too_few_units"}
+    assert {row["group_mean_x_calibrated_how"] for row in rows} == {"groups_of_one_unit"}
     assert all(row["group_mean_x_lower"] is not None for row in rows)
 
 

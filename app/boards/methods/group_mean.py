@@ -20,12 +20,14 @@ from app.boards.task_points import Points, Sheet, TaskBoard, assemble, read_shee
 from app.boards.units import TaskUnits
 from app.manifest.model import Manifest, Metric, Name, Task, TaskName
 from app.stats.arrays import FloatArray
-from app.stats.calibrated import TOO_FEW_UNITS
 from app.stats.resample import GroupResamples, board_generator
 from app.stats.spreads import MOST_ASSUMED, assumed_share, grouped_spread
 from app.values.frame import CalibratedCells, FrameField
 from app.values.scores import ScoreTable
 from app.values.table import Column
+
+GROUPS_OF_ONE = "groups_of_one_unit"
+"""Why there are no intervals where more than MOST_ASSUMED of the variance would be of groups that show none."""
 
 
 class GroupMean(TaskBoard):
@@ -103,7 +105,7 @@ def _calibrated(
     weights = np.array([shares[name] for name in sizes])
     units = sheet.units
     if assumed_share(_worth(sizes, units), weights) > MOST_ASSUMED:
-        without = CalibratedCells(None, None, TOO_FEW_UNITS, units.number())
+        without = CalibratedCells(None, None, GROUPS_OF_ONE, units.number())
         return lambda at: without if sheet.complete[at] else NOTHING
     family = None if units.are_tasks else units.place
     spread = partial(grouped_spread, sizes=list(sizes.values()), shares=weights, family=family)
@@ -177,17 +179,18 @@ def _on_single(shares: Mapping[str, float], sizes: Mapping[str, int], units: Tas
     if not single:
         return
     one, assumed = "family" if units.are_declared else "task", assumed_share(worth, list(shares.values()))
-    named = f"Of one {one} alone: {', '.join(single)}."
+    named = f"Groups of one {one} alone: {', '.join(single)}."
     if assumed > MOST_ASSUMED:
         yield (
-            f"{named} A single one shows no spread, and most of that of the scores would be theirs: there are no "
-            "intervals and ranges of ranks."
+            f"{named} One {one} shows no spread, and most of the spread of the scores would be that of such groups: "
+            "there are no calibrated intervals and no ranges of ranks."
         )
         return
     wrong = 200.0 * float(ndtr(ndtri(0.025) / np.sqrt(1.0 + 3.0 * assumed)))
     yield (
-        f"{named} It is taken to vary as those within the other groups do, which makes {100.0 * assumed:.0f} % of the "
-        f"variance. If it varies twice as much, two equals are told apart in about {wrong:.0f} of 100 cases, not 5."
+        f"{named} These are taken to vary as {units.plural} within the other groups do: {100.0 * assumed:.0f} % of the "
+        f"variance of a score, were all alike. If their standard deviation is twice that, two equals are told apart in "
+        f"up to {wrong:.0f} of 100 cases, not 5."
     )
 
 
