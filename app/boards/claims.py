@@ -5,7 +5,7 @@ benchmark has no seeds, or tasks, or the families of tasks that it declares. `ap
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -498,11 +498,11 @@ def past_claim(record: Mapping[str, Cell], status: str) -> tuple[Cell, ...]:
 
 
 def claims_table(
-    manifest: Manifest, rows: Sequence[tuple[Cell, ...]], registered: Iterable[ClaimedContrast] = ()
+    manifest: Manifest, rows: Sequence[tuple[Cell, ...]], registered: Iterable[tuple[Hashable, ClaimedContrast]] = ()
 ) -> Table:
     """Return the claims of a benchmark or of a submission as a table; each row has a cell for each of COLUMNS.
 
-    `registered` are the contrasts of all registrations, whether or not anybody reported on them.
+    `registered` are the contrasts of all registrations, each with its owner, whether or not anybody reported on them.
 
     >>> from app.boards.example import benchmark
     >>> from app.manifest.model import Leaderboard
@@ -567,35 +567,51 @@ def _number(cell: Cell) -> float | None:
 
 
 def _among_registrations(
-    rows: Sequence[tuple[Cell, ...]], registered: Sequence[ClaimedContrast]
+    rows: Sequence[tuple[Cell, ...]], registered: Sequence[tuple[Hashable, ClaimedContrast]]
 ) -> list[tuple[Cell, ...]]:
-    """Say of each registered claim how many registrations have its contrast, and how many say the opposite."""
+    """Say of each registered claim how many registrations of its owner have its contrast, and how many contradict it.
+
+    What others register changes nobody's row.
+    """
     if not registered:
         return list(rows)
-    said: dict[tuple[Cell, ...], dict[str, int]] = {}
-    for contrast in registered:
-        about, sign = _about(contrast.first, contrast.second, contrast.metric, contrast.direction)
-        said.setdefault(about, {})[contrast.source] = sign
+    owner_of: dict[Cell, Hashable] = {contrast.source: owner for owner, contrast in registered}
+    said: dict[tuple[Hashable, ...], dict[Cell, tuple[int, float]]] = {}
+    for owner, contrast in registered:
+        about, claimed = _about(
+            contrast.first, contrast.second, contrast.metric, contrast.direction, contrast.threshold
+        )
+        said.setdefault((owner, *about), {})[contrast.source] = claimed
     at = [column.name for column in COLUMNS].index("registrations")
     shown = []
     for row in rows:
         record = dict(zip([column.name for column in COLUMNS], row, strict=True))
-        about, sign = _about(record["first"], record["second"], record["metric"], record["direction"])
-        signs = said.get(about, {})
+        about, claimed = _about(
+            record["first"], record["second"], record["metric"], record["direction"], _number(record["threshold"])
+        )
+        those = said.get((owner_of.get(record["source"]), *about), {})
         words = None
-        if record["source"] in signs and len(signs) > 1:
-            n_against = sum(other != sign for other in signs.values())
-            words = f"one of {len(signs)} registrations with this contrast; {n_against} said the opposite"
+        if record["source"] in those and len(those) > 1:
+            n_against = sum(_contradict(claimed, other) for other in those.values())
+            words = f"one of {len(those)} registrations with this contrast; {n_against} said the opposite"
         shown.append((*row[:at], words, *row[at + 1 :]))
     return shown
 
 
-def _about(first: Cell, second: Cell, metric: Cell, direction: Cell) -> tuple[tuple[Cell, ...], int]:
-    """Return what a contrast is about, whichever side is first, and on which side of zero it claims to be."""
-    sign = 1 if direction == "greater" else -1
+def _about(
+    first: Cell, second: Cell, metric: Cell, direction: Cell, threshold: float | None
+) -> tuple[tuple[Cell, ...], tuple[int, float]]:
+    """Return what a contrast is about, whichever side is first, and on which side of what it claims to be."""
+    sign, end = 1 if direction == "greater" else -1, threshold or 0.0
     if second is not None and str(second) < str(first):
-        first, second, sign = second, first, -sign
-    return (first, second, metric), sign
+        first, second, sign, end = second, first, -sign, -end
+    return (first, second, metric), (sign, end)
+
+
+def _contradict(one: tuple[int, float], other: tuple[int, float]) -> bool:
+    """Say whether no difference is on the sides of both: above 0 and below 0.1 may both hold."""
+    (sign, end), (other_sign, other_end) = one, other
+    return sign != other_sign and sign * (other_end - end) <= 0.0
 
 
 def not_delivered(names: Sequence[str]) -> str:

@@ -24,6 +24,7 @@ from app.kinds.registry import delivered_of
 from app.manifest.model import Manifest
 from app.prereg.fields import Prereg
 from app.program.version import code_version
+from app.rights.tokens import owners
 from app.store import benchmarks, preregs, snapshots, submissions
 from app.store.preregs import CURRENT, GONE, Decided, best, list_decided, worst
 from app.store.publication import CurrentEvidence, Inputs
@@ -78,13 +79,13 @@ def decide_benchmark(session: Session, inputs: Inputs) -> Table | None:
     return claims_table(inputs.declared.manifest, rows, _registered(session, inputs)) if rows else None
 
 
-def _registered(session: Session, inputs: Inputs) -> list[ClaimedContrast]:
-    """Return the contrasts of every registration for the benchmark, also of those that nobody reported on."""
-    digests = [each.prereg.sha256 for each in preregs.list_registrations(session, inputs.declared)]
-    known = preregs.load_parsed(session, digests)
+def _registered(session: Session, inputs: Inputs) -> list[tuple[int, ClaimedContrast]]:
+    """Return the contrasts of every registration for the benchmark with its owner, also where nobody reported."""
+    listed, linked = preregs.list_registrations(session, inputs.declared), owners(session, inputs.declared.benchmark.id)
+    owner_of = {each.prereg.sha256: linked.get(each.prereg.registered_by, each.prereg.registered_by) for each in listed}
     return [
-        contrast
-        for sha256, prereg in known.items()
+        (owner_of[sha256], contrast)
+        for sha256, prereg in preregs.load_parsed(session, list(owner_of)).items()
         for contrast in contrasts_of(inputs.declared.manifest, prereg, sha256)
         if contrast.source != BY_MANIFEST
     ]

@@ -10,7 +10,7 @@ from app.boards.example import benchmark, rows
 from app.boards.methods.mean import Mean
 from app.manifest.model import Leaderboard, Manifest
 from app.prereg.fields import Hypothesis, Prereg
-from app.stats.claimed import Side, holm, judge, p_value
+from app.stats.claimed import Direction, Side, holm, judge, p_value
 from app.stats.spreads import SHARE, Range
 from app.values.table import Cell
 
@@ -68,17 +68,31 @@ def test_claims_of_the_benchmark_are_held_within_a_submission() -> None:
 
 
 def test_a_row_says_how_many_registrations_have_its_contrast() -> None:
-    """Four of all signs, two of which say the opposite; whichever side is first."""
+    """Four of its owner's of all signs, two of which say the opposite; whichever side is first."""
     contrast = ClaimedContrast("a", "abc", "A", "B", "error", 0.0, "greater")
-    registered = [
+    own = [
         contrast,
         replace(contrast, source="d", direction="less"),
         replace(contrast, source="e", first="B", second="A"),
         replace(contrast, source="f", first="B", second="A", direction="less"),
         replace(contrast, source="g", metric="other"),
     ]
+    registered = [(1, each) for each in own]
+    registered += [(2, replace(contrast, source=f"of another {at}", direction="less")) for at in range(6)]
     (record,) = claims_table(manifest(), [row("a", 0.01)], registered).records()
     assert record["registrations"] == "one of 4 registrations with this contrast; 2 said the opposite"
+
+
+@pytest.mark.parametrize(
+    ("direction", "threshold", "n_against"),
+    [("less", 0.1, 0), ("less", 0.0, 1), ("less", -0.1, 1), ("greater", 0.1, 0)],
+)
+def test_what_can_hold_too_is_not_the_opposite(direction: Direction, threshold: float, n_against: int) -> None:
+    """A difference above 0 may be below 0.1, too."""
+    contrast = ClaimedContrast("a", "abc", "A", "B", "error", 0.0, "greater")
+    other = replace(contrast, source="d", direction=direction, threshold=threshold)
+    (record,) = claims_table(manifest(), [row("a", 0.01)], [(1, contrast), (1, other)]).records()
+    assert record["registrations"] == f"one of 2 registrations with this contrast; {n_against} said the opposite"
 
 
 def test_holm_is_no_stricter_than_bonferroni_and_no_laxer_than_one() -> None:
