@@ -90,7 +90,7 @@ def _why_untested(meta: Mapping[str, Any]) -> str:
         n_units = int(depends["n_units"])
         units = count(n_units, "family") + " of tasks" if depends.get("unit") == "family" else count(n_units, "task")
         return f"{units} {'is' if n_units == 1 else 'of unequal size are'} too few to tell a difference from chance"
-    return "of no entrant is known how far its score may be off by chance"
+    return "how far the score of an entrant may be off by chance is not known"
 
 
 def _has_same_score(row: Record, first: Record, meta: Mapping[str, Any]) -> bool:

@@ -216,7 +216,7 @@ def test_a_difference_that_matters_is_compared_with_none_over_one_unit(build: Ca
     why = (
         "1 task is too few to tell a difference from chance"
         if "dependence" in board.meta
-        else ("of no entrant is known how far its score may be off by chance")
+        else ("how far the score of an entrant may be off by chance is not known")
     )
 
     assert board.meta["statement"] == [f"{board.rows[0][1]} has the best score.", f"No differences are tested: {why}."]
