@@ -50,7 +50,7 @@ from app.web import (
 from app.web.caller import sees_more
 from app.web.concurrency import ConcurrencyLimit
 from app.web.description import SUMMARY, DescribedApi
-from app.web.front import Front
+from app.web.front import OuterMiddleware
 from app.web.limits import RateLimit, share_reads
 from app.web.other_sites import OtherSites
 from app.web.page_cache import Freshness, PublishedPages, watch
@@ -66,7 +66,7 @@ WARM_WITHIN_S = 30.0
 
 def create_app(
     settings: Settings, database_url: str, *, render_apart: bool = False, freshness: Freshness | None = None
-) -> Front:
+) -> OuterMiddleware:
     """Return the ASGI app of a web process on a migrated database; its pages may be rendered in a process apart.
 
     Who hands in what is known of changes can ask it what has been heard.
@@ -123,7 +123,7 @@ def create_app(
         explorers=apart[1:],
         sees_more=partial(sees_more, api),
     )
-    return Front(OtherSites(pages, cors=settings.cors), limit, settings.forwarded_hops)
+    return OuterMiddleware(OtherSites(pages, cors=settings.cors), limit, settings.forwarded_hops)
 
 
 def _render_app(settings: Settings, database_url: str) -> FastAPI:

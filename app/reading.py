@@ -751,7 +751,7 @@ def read_answer(path: Path) -> Any:
         content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))
     try:
         pickled, *buffers = _parts(content)
-        return _Careful(io.BytesIO(pickled), buffers=buffers).load()
+        return _RestrictedUnpickler(io.BytesIO(pickled), buffers=buffers).load()
     except (struct.error, pickle.UnpicklingError, EOFError, ValueError, TypeError, AttributeError) as error:
         raise NotAnAnswer(str(error)) from error
 
@@ -772,7 +772,7 @@ def _parts(content: memoryview) -> Sequence[memoryview]:
     return parts
 
 
-class _Careful(pickle.Unpickler):
+class _RestrictedUnpickler(pickle.Unpickler):
     """Rebuilds data only: a file cannot name a function to be called, neither ours nor Python's."""
 
     def find_class(self, module: str, name: str) -> Any:

@@ -133,7 +133,7 @@ def _decide_late(session: Session, inputs: Inputs, decided: Sequence[Decided], p
     }
     known = {key: past.within.get((*_key_of(key[1]), key[0])) for key in late} if past.is_same_code else {}
     asked = {
-        key: ([standing.piece.pair for standing in standings], [key[1].metric])
+        key: ([standing.ref.pair for standing in standings], [key[1].metric])
         for key, standings in late.items()
         if not known.get(key)
     }
@@ -202,7 +202,7 @@ def _decide(session: Session, manifest: Manifest, pairs: Mapping[ClaimedContrast
     """Decide between entrants; rows are read only where either is new, and for all contrasts at once."""
     known = {c: before for c, pair in pairs.items() if (before := _known(past, c, pair)) is not None}
     asked = {
-        c: ([s.piece.pair for stood in pair for s in stood], [c.metric]) for c, pair in pairs.items() if c not in known
+        c: ([s.ref.pair for stood in pair for s in stood], [c.metric]) for c, pair in pairs.items() if c not in known
     }
     scores, delivered = read_each(session, asked), delivered_of(manifest)
     return {
@@ -215,7 +215,7 @@ def _decide(session: Session, manifest: Manifest, pairs: Mapping[ClaimedContrast
 
 def _known(past: _Past, contrast: ClaimedContrast, pair: Pair) -> Claim | None:
     """Return the earlier decision between the same evidence, if the same parts of the submissions still count."""
-    is_whole = all(standing.piece.task_ids is None for stood in pair for standing in stood)
+    is_whole = all(standing.ref.task_ids is None for stood in pair for standing in stood)
     return past.claims.get(_pair_key(contrast, pair)) if past.is_same_code and is_whole else None
 
 

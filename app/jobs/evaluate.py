@@ -28,7 +28,7 @@ from app.store.benchmarks import Declared
 from app.store.current import Fault
 from app.store.disclosed import ScoredEntrant
 from app.store.labels import labels_of, scoring_of
-from app.store.measured import Piece
+from app.store.measured import EvidenceRef
 from app.store.rows import read_each, read_records
 from app.store.sql import take_turns
 from app.values.facts import RunFacts
@@ -131,7 +131,7 @@ def _turn_away(session: Session, submission: Submission, reason: str) -> None:
 # Submissions by themselves: their own tables, and the checks of their claims, several at a time. What several need is
 # read once for all of them.
 
-Pieces = Mapping[str, Sequence[Piece]]
+EvidenceRefs = Mapping[str, Sequence[EvidenceRef]]
 """The evidence of each entrant of a submission."""
 
 
@@ -142,7 +142,7 @@ class _Own:
     declared: Declared
     submission: Submission
     prereg: Prereg | None
-    entrants: Pieces
+    entrants: EvidenceRefs
     scores: ScoreTable
 
 
@@ -159,9 +159,9 @@ def compute_own_tables(
 
 def _read(session: Session, waiting: Sequence[Submission]) -> list[_Own]:
     numbers = [submission.id for submission in waiting]
-    entrants: dict[int, dict[str, list[Piece]]] = {number: {} for number in numbers}
+    entrants: dict[int, dict[str, list[EvidenceRef]]] = {number: {} for number in numbers}
     for entrant, entry in submissions.list_entries_of(session, numbers):
-        entrants[entry.submission_id][entrant.name] = [Piece.of_entry(entry)]
+        entrants[entry.submission_id][entrant.name] = [EvidenceRef.of_entry(entry)]
     declared = _declared(session, waiting[0], entrants)
     known = preregs.load_parsed(session, (s.prereg_sha256 for s in waiting if s.prereg_sha256 is not None))
     metrics = list(declared.manifest.metrics)
@@ -172,15 +172,15 @@ def _read(session: Session, waiting: Sequence[Submission]) -> list[_Own]:
     ]
 
 
-def _declared(session: Session, first: Submission, entrants: Mapping[int, Pieces]) -> Declared:
+def _declared(session: Session, first: Submission, entrants: Mapping[int, EvidenceRefs]) -> Declared:
     benchmark = benchmark_rows.get_benchmark(session, first.benchmark_id)
     declared = benchmarks.load_declared(session, benchmark, first.manifest_version_id)
     stood = {name: [number] for number, own in entrants.items() for name in own}
     return replace(declared, manifest=grids.with_grids(session, declared, stood))
 
 
-def _pairs(entrants: Pieces) -> list[tuple[int, int]]:
-    return [piece.pair for pieces in entrants.values() for piece in pieces]
+def _pairs(entrants: EvidenceRefs) -> list[tuple[int, int]]:
+    return [ref.pair for refs in entrants.values() for ref in refs]
 
 
 def _summarise(session: Session, own: _Own, *, is_ranked: bool) -> tuple[list[Table], Sequence[Check]]:

@@ -24,7 +24,7 @@ from app.program.version import code_version
 from app.store import benchmarks, grids, snapshots
 from app.store.benchmarks import Declared
 from app.store.disclosed import shown_evidence
-from app.store.measured import Piece, Place, keep_measurements, load_measurements, place_of, read_entrant
+from app.store.measured import EvidenceRef, Place, keep_measurements, load_measurements, place_of, read_entrant
 from app.store.publication import Inputs, described_facts
 from app.store.rows import EntrantBlock, by_entrant, by_upload, read_rows, strata_of
 from app.values.scores import Labels, PredictionBlock, ScoreTable
@@ -146,32 +146,32 @@ def snapshot_evidence(
     declared = benchmarks.load_declared(session, benchmark, snapshot.manifest_version_id)
     filled = manifest or grids.with_grids(session, declared, snapshots.load_standings(session, snapshot.id))
     declared = replace(declared, manifest=filled)
-    pieces: dict[str, list[Piece]] = {}
-    for stood in snapshots.load_pieces(session, snapshot.id):
+    refs: dict[str, list[EvidenceRef]] = {}
+    for stood in snapshots.load_refs(session, snapshot.id):
         if only is None or stood.entrant in only:
-            pieces.setdefault(stood.entrant, []).append(stood.piece)
+            refs.setdefault(stood.entrant, []).append(stood.ref)
     rows = kept if only is None and manifest is None else KeptRows()
-    measuring = cache(lambda: Measuring(session, declared, pieces))
+    measuring = cache(lambda: Measuring(session, declared, refs))
 
     def scores(left_out: LeftOut) -> ScoreTable:
         everybody = rows.get(snapshot.id)
         if everybody is None:
-            tasks_of = {piece.pair: piece.task_ids for own in pieces.values() for piece in own}
+            tasks_of = {ref.pair: ref.task_ids for own in refs.values() for ref in own}
             everybody = read_rows(session, filled, list(tasks_of), tasks_of, has_texts=only is not None)
             rows.put(snapshot.id, everybody)
-        return rows_of(everybody, {name for name, own in pieces.items() if _is_left(own, left_out)})
+        return rows_of(everybody, {name for name, own in refs.items() if _is_left(own, left_out)})
 
     def open_tasks() -> list[Task]:
         is_closed = filled.task_ids() is not None
         if is_closed or kind_of(filled).rows.are_packed or evidence.n_rows() > MOST_ROWS:
             return []
-        names = common_tasks(scores(NOBODY), list(pieces), filled.asked.facts.arrivals_of(list(pieces)))
+        names = common_tasks(scores(NOBODY), list(refs), filled.asked.facts.arrivals_of(list(refs)))
         means = strata_of(session, benchmark.id)
         return [Task.model_construct(id=name, where=dict(means.get(name, {}))) for name in names]
 
     evidence = BoardEvidence(
         manifest=filled,
-        standings=[Standing(name, p.pair[0], p.pair) for name, own in sorted(pieces.items()) for p in own],
+        standings=[Standing(name, p.pair[0], p.pair) for name, own in sorted(refs.items()) for p in own],
         scores=scores,
         measurements=lambda spec, left_out: measuring().measure(spec, left_out),
         measured=kind_of(filled).measured,
@@ -181,8 +181,8 @@ def snapshot_evidence(
     return evidence
 
 
-def _is_left(own: Sequence[Piece], left_out: LeftOut) -> bool:
-    return any(piece.pair not in left_out for piece in own)
+def _is_left(own: Sequence[EvidenceRef], left_out: LeftOut) -> bool:
+    return any(ref.pair not in left_out for ref in own)
 
 
 def _count_rows(session: Session, snapshot: Snapshot) -> int:
@@ -224,13 +224,13 @@ def refuse_too_many(evidence: BoardEvidence, what: str, most: int = MOST_ROWS) -
 def current_evidence(session: Session, inputs: Inputs) -> tuple[BoardEvidence, "Measuring"]:
     """Return what the boards of a benchmark are computed from now, and what measures its entrants.
 
-    That has no entrants where no board needs it, because their pieces are many.
+    That has no entrants where no board needs it, because their refs are many.
     """
     manifest = inputs.declared.manifest
     stood = inputs.by_entrant() if any(map(measured_method, manifest.leaderboards)) else {}
-    pieces = {name: [each.piece for each in own] for name, own in stood.items()}
-    measuring = Measuring(session, inputs.declared, pieces)
-    standings = [Standing(each.entrant, each.submission_id, each.piece.pair) for each in inputs.standings]
+    refs = {name: [each.ref for each in own] for name, own in stood.items()}
+    measuring = Measuring(session, inputs.declared, refs)
+    standings = [Standing(each.entrant, each.submission_id, each.ref.pair) for each in inputs.standings]
 
     def scores(left_out: LeftOut) -> ScoreTable:
         return read_rows(session, manifest, [s.pair for s in standings if s.pair not in left_out])
@@ -261,7 +261,7 @@ class Measuring:
         self,
         session: Session,
         declared: Declared,
-        entrants: Mapping[str, Sequence[Piece]],
+        entrants: Mapping[str, Sequence[EvidenceRef]],
         *,
         is_asked: bool = False,
     ) -> None:
@@ -279,20 +279,20 @@ class Measuring:
         """
         key = measurement_key(self._declared.manifest, spec)
         stood = {entrant: [p for p in all_of if p.pair not in left_out] for entrant, all_of in self._entrants.items()}
-        pieces = {name: left for name, left in stood.items() if left and _is_left(self._given[name], left_out)}
+        refs = {name: left for name, left in stood.items() if left and _is_left(self._given[name], left_out)}
         facts = self._declared.manifest.asked.facts
         places = {
             entrant: place_of(left, entrant_key(key, facts, entrant))
-            for entrant, left in pieces.items()
+            for entrant, left in refs.items()
             if entrant not in self._silent
         }
         known = load_measurements(self._session, places.values())
         for entrant, place in places.items():
             if place not in known and place not in self._measured:
-                self._measured[place] = self._measure(spec, entrant, pieces[entrant])
-        nothing = {entrant: held_back(entrant, spec.metric_names()) for entrant in pieces if entrant in self._silent}
+                self._measured[place] = self._measure(spec, entrant, refs[entrant])
+        nothing = {entrant: held_back(entrant, spec.metric_names()) for entrant in refs if entrant in self._silent}
         measured = {entrant: known.get(place) or self._measured[place] for entrant, place in places.items()}
-        return [(measured | nothing)[entrant] for entrant in pieces]
+        return [(measured | nothing)[entrant] for entrant in refs]
 
     def measure_every_board(self) -> None:
         """Measure the entrants for every board whose method measures them separately."""
@@ -305,8 +305,8 @@ class Measuring:
         if self._measured:
             keep_measurements(session, self._measured, measured_kind(self._declared.manifest).of_best)
 
-    def _measure(self, spec: Leaderboard, entrant: str, pieces: Sequence[Piece]) -> Measurement:
-        pairs = [piece.pair for piece in pieces]
+    def _measure(self, spec: Leaderboard, entrant: str, refs: Sequence[EvidenceRef]) -> Measurement:
+        pairs = [ref.pair for ref in refs]
         evidence = read_entrant(self._session, self._declared, pairs, entrant)
         return measured_kind(self._declared.manifest).measure(self._declared.manifest, spec, evidence)
 

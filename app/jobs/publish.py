@@ -38,7 +38,7 @@ ASKING_S = 0.25
 """Seconds, at least, between checks whether a publication's inputs are still current."""
 
 
-class Abandoned(Exception):
+class Superseded(Exception):
     """The publication was ended, because its result would be out of date before it is shown."""
 
 
@@ -56,7 +56,7 @@ def publish(sessions: SessionFactory, benchmark_id: int, *, gives_way: bool = Fa
         publication = _compute(sessions, benchmark_id, gives_way=gives_way)
         published = run_in_transaction(sessions, lambda session: store_publication(session, publication))
         note_publication(sessions, publication, published, time.monotonic() - began)
-    except Abandoned:
+    except Superseded:
         logger.info("a publication of benchmark %s gives way to newer evidence", benchmark_id)
         return False
     except Exception as error:
@@ -124,7 +124,7 @@ def _compute(
         inputs = read_everything(session, benchmark_id, without)
         evidence, measuring = current_evidence(session, inputs)
         faults = list[Fault]()
-        before_each = _Watch(sessions, inputs).give_way if gives_way else go_on
+        before_each = _Watch(sessions, inputs).abort_if_stale if gives_way else go_on
         before = snapshots.find_snapshot(session, inputs.declared.benchmark)
         packing = Packing(pool, partial(finished, inputs), snapshots.find_bases(session, before))
         last_good = partial(_last_good, session, inputs, before)
@@ -177,14 +177,14 @@ class _Watch:
         self._sessions, self._inputs = sessions, inputs
         self._asked_at = time.monotonic()
 
-    def give_way(self) -> None:
-        """Raise Abandoned if they are not; small boards finish before a check is worthwhile."""
+    def abort_if_stale(self) -> None:
+        """Raise Superseded if they are not; small boards finish before a check is worthwhile."""
         if time.monotonic() - self._asked_at < ASKING_S:
             return
         self._asked_at = time.monotonic()
         with self._sessions() as session:
             if benchmark_rows.data_version(session, self._inputs.declared.benchmark.id) > self._inputs.data_version:
-                raise Abandoned
+                raise Superseded
 
 
 def read_everything(session: Session, benchmark_id: int, without: frozenset[int] = frozenset()) -> Inputs:

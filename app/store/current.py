@@ -176,13 +176,13 @@ def _make_current(session: Session, entry: Entry, beside: Sequence[Entry]) -> No
     entry.state = "current"
     for other in beside:
         if other.submission_id > entry.submission_id:
-            _give_way(session, entry, other)
+            _supersede(session, entry, other)
     for standing in beside:
         if standing.submission_id < entry.submission_id and standing.state == "current":
-            _give_way(session, standing, entry)
+            _supersede(session, standing, entry)
 
 
-def _give_way(session: Session, entry: Entry, newer: Entry) -> None:
+def _supersede(session: Session, entry: Entry, newer: Entry) -> None:
     """Remove the tasks covered by newer evidence; an entry left without tasks is superseded."""
     if entry.state != "current":
         return

@@ -39,7 +39,7 @@ from app.rights.tokens import owner_of, owners, tokens_of
 from app.store import labels
 from app.store.benchmarks import Declared
 from app.store.labels import labels_of, load_labels, refuse_closed, scoring_of
-from app.store.measured import Piece
+from app.store.measured import EvidenceRef
 from app.store.sql import one_of, take_turns
 from app.values.table import Cell, Column, Table
 
@@ -270,7 +270,7 @@ def newest_shown(session: Session, benchmark_id: int) -> Mapping[int, int]:
     return dict(session.execute(query).all())
 
 
-Evidence = Mapping[str, Sequence[Piece]]
+Evidence = Mapping[str, Sequence[EvidenceRef]]
 """What each entrant has evidence in, by name."""
 
 
@@ -283,10 +283,10 @@ def shown_evidence(session: Session, declared: Declared, evidence: Evidence) -> 
     if scoring_of(manifest) is None or manifest.asked.facts.part == PRIVATE_PART:
         return evidence, frozenset()
     newest = newest_shown(session, declared.benchmark.id)
-    newest_of = {name: newest.get(pieces[-1].pair[1]) for name, pieces in evidence.items()}
+    newest_of = {name: newest.get(refs[-1].pair[1]) for name, refs in evidence.items()}
     shown = {
-        name: pieces if (number := newest_of[name]) is None else [Piece((number, pieces[-1].pair[1]))]
-        for name, pieces in evidence.items()
+        name: refs if (number := newest_of[name]) is None else [EvidenceRef((number, refs[-1].pair[1]))]
+        for name, refs in evidence.items()
     }
     return shown, frozenset(name for name, number in newest_of.items() if number is None)
 

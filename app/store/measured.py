@@ -38,7 +38,7 @@ Place = tuple[Pair, str]
 
 
 @dataclass(frozen=True)
-class Piece:
+class EvidenceRef:
     """A submission that is an entrant's evidence, and for which of its tasks; None: for all of them."""
 
     pair: Pair
@@ -51,12 +51,12 @@ class Piece:
         return cls((entry.submission_id, entry.entrant_id), tasks)
 
 
-def place_of(pieces: Sequence[Piece], key: str) -> Place:
-    """Return where the measurement of an entrant from these pieces is kept."""
-    if all(piece.task_ids is None for piece in pieces):
-        return pieces[-1].pair, key
-    parts = [[piece.pair[0], list(piece.task_ids or ())] for piece in pieces]
-    return pieces[-1].pair, hashlib.sha256(json.dumps([key, parts]).encode()).hexdigest()
+def place_of(refs: Sequence[EvidenceRef], key: str) -> Place:
+    """Return where the measurement of an entrant from these refs is kept."""
+    if all(ref.task_ids is None for ref in refs):
+        return refs[-1].pair, key
+    parts = [[ref.pair[0], list(ref.task_ids or ())] for ref in refs]
+    return refs[-1].pair, hashlib.sha256(json.dumps([key, parts]).encode()).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ from app.store.current import Fault
 from app.store.disclosed import newest_shown
 from app.store.entrants import names_brought
 from app.store.labels import deciding_part
-from app.store.measured import Piece
+from app.store.measured import EvidenceRef
 from app.store.preregs import is_registered_or_cited
 from app.store.row_blocks import pack_block
 from app.store.rows import read_row_blocks, unowned_pairs
@@ -66,9 +66,9 @@ class CurrentEvidence:
     silent: bool = False
 
     @property
-    def piece(self) -> Piece:
+    def ref(self) -> EvidenceRef:
         """The evidence that is shown."""
-        return Piece((self.shown or self.submission_id, self.entrant_id), self.task_ids)
+        return EvidenceRef((self.shown or self.submission_id, self.entrant_id), self.task_ids)
 
     def described(self) -> list[Any]:
         """Return everything that determines the entrant's numbers."""
@@ -561,8 +561,8 @@ def _described(session: Session, snapshot: Snapshot) -> Mapping[str, Any]:
 
 
 def _rows(session: Session, snapshot_id: int) -> Iterator[Member]:
-    pieces = snapshots.load_pieces(session, snapshot_id)
-    counted = {stood.piece.pair: stood.piece.task_ids for stood in pieces}
+    refs = snapshots.load_refs(session, snapshot_id)
+    counted = {stood.ref.pair: stood.ref.task_ids for stood in refs}
     submissions = {submission for submission, _ in counted}
     # What a run measured between its estimators belongs to nobody, and counts where it is the only run.
     between = unowned_pairs(session, submissions.pop()) if len(submissions) == 1 else []

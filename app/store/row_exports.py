@@ -88,12 +88,12 @@ def parts_of(
     sizes = {(number, whose): n_rows for number, whose, n_rows in counted}
     parts: list[dict[Pair, Sequence[int] | None]] = []
     room, last = 0, None
-    for stood in snapshots.load_pieces(session, snapshot_id, entrant):
+    for stood in snapshots.load_refs(session, snapshot_id, entrant):
         if room <= 0 and stood.entrant != last:
             parts.append({})
             room = part_rows
-        parts[-1][stood.piece.pair] = stood.piece.task_ids
-        room, last = room - sizes[stood.piece.pair], stood.entrant
+        parts[-1][stood.ref.pair] = stood.ref.task_ids
+        room, last = room - sizes[stood.ref.pair], stood.entrant
     return parts
 
 

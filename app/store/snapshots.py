@@ -14,7 +14,7 @@ from app.boards.provenance import owners_in, with_owners
 from app.cache import Cache
 from app.db.models import Benchmark, Entrant, Entry, ManifestVersion, Snapshot, SnapshotEntry, SnapshotTable, Token
 from app.errors import NotFound
-from app.store.measured import Piece
+from app.store.measured import EvidenceRef
 from app.store.packed_tables import document_of, unpack_table
 from app.store.retention import refuse_ended
 from app.values.table import Cell, Column, ColumnarRows, Table
@@ -223,14 +223,14 @@ def entrant_ids(session: Session, snapshot_id: int) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True)
-class SnapshotPiece:
+class SnapshotRef:
     """The evidence of an entrant in a snapshot, and for which of its tasks; None: for all of them."""
 
     entrant: str
-    piece: Piece
+    ref: EvidenceRef
 
 
-def load_pieces(session: Session, snapshot_id: int, entrant: int | None = None) -> list[SnapshotPiece]:
+def load_refs(session: Session, snapshot_id: int, entrant: int | None = None) -> list[SnapshotRef]:
     """Return everything that counted in a snapshot, of one entrant or of all, by entrant, the oldest first."""
     query = (
         select(Entrant.name, SnapshotEntry.submission_id, SnapshotEntry.entrant_id, SnapshotEntry.task_ids)
@@ -241,7 +241,7 @@ def load_pieces(session: Session, snapshot_id: int, entrant: int | None = None) 
     if entrant is not None:
         query = query.where(SnapshotEntry.entrant_id == entrant)
     return [
-        SnapshotPiece(name, Piece((submission, number), None if tasks is None else tuple(tasks)))
+        SnapshotRef(name, EvidenceRef((submission, number), None if tasks is None else tuple(tasks)))
         for name, submission, number, tasks in session.execute(query)
     ]
 

@@ -39,7 +39,7 @@ SMALL_BODY = 1 << 16
 LINGER_S = 3.0
 
 
-class Front:
+class OuterMiddleware:
     """Answer /healthz, and end the connection of a request that was answered before its body had come.
 
     Here a request gets the address that the rest believes, and who reads too much is refused.

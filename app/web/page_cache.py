@@ -64,7 +64,7 @@ OWN = "server"
 
 
 @dataclass
-class Flight:
+class Rendering:
     """A render in progress; all requests for the page in the meantime wait for the same one, as soon as any of them.
 
     `hurries` ends the pause before it.
@@ -230,7 +230,7 @@ class PublishedPages:
         self._max_stale_s = max_stale_s
         self._pages = RenderQueue.through(app, [] if renderer is None else [renderer], 1)
         self._explored = RenderQueue.through(app, explorers, EXPLORERS, MOST_WAITING)
-        self._flights: dict[bytes, Flight] = {}
+        self._renderings: dict[bytes, Rendering] = {}
         self._sees_more = sees_more
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -279,7 +279,7 @@ class PublishedPages:
             PAGES["kept"] += 1
             return page, None
         if self._is_all_there_is(page, since) or (not insists and self._may_be_shown(part, page, now - since)):
-            self._fly(ask, part, owner)
+            self._begin_rendering(ask, part, owner)
             PAGES["old"] += 1
             return page, now - since
         PAGES["rendered"] += 1
@@ -316,19 +316,19 @@ class PublishedPages:
         arrived_at = self._freshness.clock()
         hurries = hurries and self._may_hurry(ask)
         while True:
-            flight = self._fly(ask, part, owner)
+            rendering = self._begin_rendering(ask, part, owner)
             if hurries:
-                flight.hurries.set()
-            if flight.task is None:
-                raise RuntimeError("a flight has no task")
+                rendering.hurries.set()
+            if rendering.task is None:
+                raise RuntimeError("a rendering has no task")
             # Others wait for it too: one that goes away must not take it along.
-            answer = await asyncio.shield(flight.task)
-            if flight.began_at < arrived_at:
+            answer = await asyncio.shield(rendering.task)
+            if rendering.began_at < arrived_at:
                 continue
-            if isinstance(answer, CachedAnswer) and flight.ask != ask:
+            if isinstance(answer, CachedAnswer) and rendering.ask != ask:
                 return await self._in_turn(ask, Turn.of(owner, NEXT)), None
             since = None if isinstance(answer, CachedAnswer) else self._freshness.stale_since(part, answer.count)
-            return answer, None if since is None else self._freshness.clock() - max(since, flight.began_at)
+            return answer, None if since is None else self._freshness.clock() - max(since, rendering.began_at)
 
     def _may_hurry(self, ask: Ask) -> bool:
         page, now = self._cache_of(ask).get(ask.address), self._freshness.clock()
@@ -337,38 +337,38 @@ class PublishedPages:
         page.hurried_at = now
         return True
 
-    def _fly(self, ask: Ask, part: Part, owner: str) -> Flight:
+    def _begin_rendering(self, ask: Ask, part: Part, owner: str) -> Rendering:
         """Return the render of a page that is under way, or begin one."""
-        flight = self._flights.get(ask.address)
-        if flight is None:
+        rendering = self._renderings.get(ask.address)
+        if rendering is None:
             turn = Turn.of(owner, _priority(ask, self._cache_of(ask).get(ask.address)))
-            flight = self._flights[ask.address] = Flight(ask, turn)
-            flight.task = asyncio.create_task(self._land(flight, part))
-            flight.task.add_done_callback(_look_at)
+            rendering = self._renderings[ask.address] = Rendering(ask, turn)
+            rendering.task = asyncio.create_task(self._render_and_store(rendering, part))
+            rendering.task.add_done_callback(_look_at)
         else:
-            self._lane(ask).turns.join(flight.turn, owner)
-        return flight
+            self._queue_of(ask).turns.join(rendering.turn, owner)
+        return rendering
 
-    async def _land(self, flight: Flight, part: Part) -> CachedPage | CachedAnswer:
+    async def _render_and_store(self, rendering: Rendering, part: Part) -> CachedPage | CachedAnswer:
         """Render a page and keep it, but not more often than once in a while."""
-        ask, clock = flight.ask, self._freshness.clock
+        ask, clock = rendering.ask, self._freshness.clock
         cache = self._cache_of(ask)
         try:
             page = cache.get(ask.address)
             if page is not None:
                 pause_s = page.tried_at + min(PAUSE_S, self._max_stale_s / 2) - clock()
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(flight.hurries.wait(), max(pause_s, 0))
+                    await asyncio.wait_for(rendering.hurries.wait(), max(pause_s, 0))
                 page.tried_at = clock()
-            async with self._lane(ask).taken(flight.turn) as render:
-                flight.began_at, count = clock(), self._freshness.count(part)
+            async with self._queue_of(ask).taken(rendering.turn) as render:
+                rendering.began_at, count = clock(), self._freshness.count(part)
                 answer = await render(ask)
             if not answer.is_kept:
                 if page is not None:
                     page.is_unmade = answer.is_without_database
                 return answer
-            read_at = flight.began_at if page is None else page.read_at
-            kept = keep(ask, _for_caches(ask, part, answer), count, flight.began_at, read_at)
+            read_at = rendering.began_at if page is None else page.read_at
+            kept = keep(ask, _for_caches(ask, part, answer), count, rendering.began_at, read_at)
             kept.hurried_at = -math.inf if page is None else page.hurried_at
             cache.keep(ask.address, kept, kept.size + len(ask.address))
         except Busy:
@@ -376,16 +376,16 @@ class PublishedPages:
         else:
             return kept
         finally:
-            del self._flights[ask.address]
+            del self._renderings[ask.address]
 
     async def _in_turn(self, ask: Ask, turn: Turn) -> CachedAnswer:
         try:
-            async with self._lane(ask).taken(turn) as render:
+            async with self._queue_of(ask).taken(turn) as render:
                 return await render(ask)
         except Busy:
             return TOO_MANY
 
-    def _lane(self, ask: Ask) -> RenderQueue:
+    def _queue_of(self, ask: Ask) -> RenderQueue:
         """Return where a page is rendered: a board computed for one reader must not delay other pages."""
         return self._explored if is_explored(ask.path, ask.query) else self._pages
 
@@ -398,7 +398,7 @@ class PublishedPages:
             part, page = part_of(ask.path), self._plain.get(ask.address)
             is_wanted = page is None or self._freshness.clock() - page.read_at < POPULAR_S
             if part is not None and is_wanted:
-                self._fly(ask, part, OWN)
+                self._begin_rendering(ask, part, OWN)
 
     async def renew(self, slug: str) -> None:
         """Show no page of a benchmark any more that is older than what is known of it now.
@@ -441,13 +441,13 @@ class PublishedPages:
         kept = [page for page in self._plain.held().values() if page.ask.path.startswith(f"{home}/")]
         return [page.ask for page in sorted(kept, key=lambda page: page.read_at, reverse=True)]
 
-    def flights(self) -> list[Flight]:
+    def renderings(self) -> list[Rendering]:
         """Return the renders that are under way."""
-        return list(self._flights.values())
+        return list(self._renderings.values())
 
     async def stop(self) -> None:
         """Cancel the renders in progress."""
-        tasks = [flight.task for flight in self._flights.values() if flight.task is not None]
+        tasks = [rendering.task for rendering in self._renderings.values() if rendering.task is not None]
         for task in tasks:
             task.cancel()
         for task in tasks:

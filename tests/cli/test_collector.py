@@ -7,7 +7,7 @@ import pytest
 import uvicorn
 
 from app.cli.web import WebServer
-from app.web.front import Front
+from app.web.front import OuterMiddleware
 
 N_IMPORTED = 100_000
 
@@ -18,7 +18,7 @@ async def silent(_scope: object, _receive: object, _send: object) -> None:
 
 async def started_and_stopped() -> int:
     """Start a server, and return how many objects further collections leave out."""
-    config = uvicorn.Config(Front(silent), port=0, lifespan="off", log_config=None)
+    config = uvicorn.Config(OuterMiddleware(silent), port=0, lifespan="off", log_config=None)
     config.load()
     server = WebServer(config)
     server.lifespan = config.lifespan_class(config)

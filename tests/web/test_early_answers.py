@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from app.web.front import Front
+from app.web.front import OuterMiddleware
 
 
 def answered_early(pieces: list[bytes], n_announced: int) -> tuple[list[Any], int]:
@@ -31,7 +31,7 @@ def answered_early(pieces: list[bytes], n_announced: int) -> tuple[list[Any], in
         "query_string": b"",
         "client": None,
     }
-    asyncio.run(Front(refuse)(scope, receive, send))
+    asyncio.run(OuterMiddleware(refuse)(scope, receive, send))
     return sent, len(left)
 
 
