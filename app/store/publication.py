@@ -394,7 +394,7 @@ def read_provenance(session: Session, inputs: Inputs) -> dict[str, Provenance]:
     benchmark = inputs.declared.benchmark
     flags = _flags(session, benchmark.id)
     attempts, of_prereg = _attempts(session, benchmark.id), _of_prereg(session, benchmark.id)
-    owners = _owners(session, benchmark.id)
+    owners, renamed = _owners(session, benchmark.id), _renamed(session, benchmark.id)
     registered, entrants, sent = (
         _registrations(session, benchmark), Counter[int | None](owners.values()), _sent(session, benchmark.id)
     )  # fmt: skip
@@ -402,6 +402,8 @@ def read_provenance(session: Session, inputs: Inputs) -> dict[str, Provenance]:
     for name, stood in inputs.by_entrant().items():
         newest = stood[-1]
         owner = owners.get(newest.entrant_id)
+        of_all = [flag for each in stood for flag in flags.get((each.submission_id, each.entrant_id), ())]
+        of_all += ["renamed"] if newest.entrant_id in renamed else []
         provenance[name] = Provenance(
             attempt=attempts[newest.submission_id, newest.entrant_id],
             attempt_of_prereg=of_prereg.get(newest.submission_id),
@@ -409,7 +411,7 @@ def read_provenance(session: Session, inputs: Inputs) -> dict[str, Provenance]:
             n_registrations=registered[owner],
             n_entrants=entrants[owner],
             n_submissions=sent[owner],
-            flags=tuple(dict.fromkeys(flag for s in stood for flag in flags.get((s.submission_id, s.entrant_id), ()))),
+            flags=tuple(dict.fromkeys(of_all)),
         )
     return provenance
 
@@ -421,6 +423,27 @@ def _flags(session: Session, benchmark_id: int) -> Mapping[tuple[int, int], list
         .where(Entrant.benchmark_id == benchmark_id, func.cardinality(StoredFingerprint.flags) > 0)
     )
     return {(number, entrant): flags for number, entrant, flags in session.execute(query)}
+
+
+def _renamed(session: Session, benchmark_id: int) -> set[int]:
+    """Return the entrants that their owner first sent after another one of which everything was withdrawn since.
+
+    At its own upload an entrant is flagged where the other was withdrawn before; the other order is only known later.
+    """
+    query = (
+        select(Entry.entrant_id, Entrant.owner_id, func.min(Submission.id),
+               func.bool_or(Submission.status == "withdrawn") & ~func.bool_or(Entry.state.in_(("pending", "current"))))
+        .join(Entrant, Entrant.id == Entry.entrant_id)
+        .join(Submission, Submission.id == Entry.submission_id)
+        .where(Submission.benchmark_id == benchmark_id, Entrant.owner_id.is_not(None))
+        .group_by(Entry.entrant_id, Entrant.owner_id)
+    )  # fmt: skip
+    sent = [(entrant, owner or 0, first, bool(is_gone)) for entrant, owner, first, is_gone in session.execute(query)]
+    withdrawn: dict[int, int] = {}
+    for _, owner, first, is_gone in sent:
+        if is_gone:
+            withdrawn[owner] = min(first, withdrawn.get(owner, first))
+    return {entrant for entrant, owner, first, is_gone in sent if not is_gone and withdrawn.get(owner, first) < first}
 
 
 def _attempts(session: Session, benchmark_id: int) -> Mapping[tuple[int, int], int]:

@@ -96,6 +96,22 @@ def test_a_new_name_of_who_withdrew_another_is_flagged(site: Site) -> None:
     assert flags(site, slug) == {"fresh": "renamed", "another's": "near_rows"}
 
 
+def test_a_new_name_that_is_sent_before_the_old_one_is_withdrawn_is_flagged(site: Site) -> None:
+    """The order changes nothing; what its owner sent before the withdrawn one has no flag, and nobody else's has."""
+    slug = grids.declare(site, MANIFEST, None)
+    send(site, slug, errors("older", lower_by=-0.4))
+    tried = send(site, slug, errors("tried", lower_by=0.01))
+    send(site, slug, errors("fresh", lower_by=0.2))
+    send(site, slug, errors("another's", lower_by=-0.2), "alice")
+    site.work()
+    before = flags(site, slug)
+    site.http.post(f"/submissions/{tried['id']}/withdraw", json={"reason": "bad luck"}, headers=site.auth("bob"))
+
+    after = flags(site, slug)
+    assert [name for name, said in before.items() if "renamed" in (said or "")] == []
+    assert [name for name, said in after.items() if "renamed" in (said or "")] == ["fresh"]
+
+
 def test_a_name_that_looks_like_another_is_flagged_where_ranks_are_read(site: Site) -> None:
     """On the row, and in the sentence that says who is first: most readers never see a check."""
     slug, alike = grids.declare(site, MANIFEST, None), "GP\N{CYRILLIC CAPITAL LETTER TE}-4"
