@@ -57,9 +57,10 @@ class Items(Part):
     """Which items belong together. The name of an item then begins with its cluster and a slash, as in `p1/q3`."""
 
     cluster: ColumnName = Field(
-        description="the column that names what an item has in common with others, such as the passage of its question:"
-        " items of one cluster count as one unit of intervals, ranks and claims; needs `episodes: {seed: null}`, and a"
-        " grid that names the items as cluster/item"
+        description="the column that names what an item has in common with others of its task, such as the passage of"
+        " its question: items of one cluster count as one unit of intervals, ranks and claims, and a passage in two"
+        " tasks as two; needs `episodes: {seed: null}`, and a grid that names `seeds: [0]` and its items as"
+        " cluster/item"
     )
 
 
