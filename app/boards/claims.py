@@ -430,7 +430,13 @@ FRAME: Frame[Decision] = Frame(
             lambda row: row.contrast.n_declared,
         ),
         FrameField(
-            Column("registrations", "Registrations with this contrast", "text", optional=True, glossary="multiple"),
+            Column(
+                "registrations",
+                "Registrations of its owner with this contrast",
+                "text",
+                optional=True,
+                glossary="multiple",
+            ),
             lambda _row: None,
         ),
         FrameField(Column("direction", "Expected", "text"), lambda row: row.contrast.direction),
@@ -593,7 +599,7 @@ def _among_registrations(
         words = None
         if record["source"] in those and len(those) > 1:
             n_against = sum(_contradict(claimed, other) for other in those.values())
-            words = f"one of {len(those)} registrations with this contrast; {n_against} said the opposite"
+            words = f"one of {len(those)} registrations of its owner with this contrast; {n_against} said the opposite"
         shown.append((*row[:at], words, *row[at + 1 :]))
     return shown
 

@@ -80,7 +80,7 @@ def test_a_row_says_how_many_registrations_have_its_contrast() -> None:
     registered = [(1, each) for each in own]
     registered += [(2, replace(contrast, source=f"of another {at}", direction="less")) for at in range(6)]
     (record,) = claims_table(manifest(), [row("a", 0.01)], registered).records()
-    assert record["registrations"] == "one of 4 registrations with this contrast; 2 said the opposite"
+    assert record["registrations"] == "one of 4 registrations of its owner with this contrast; 2 said the opposite"
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,10 @@ def test_what_can_hold_too_is_not_the_opposite(direction: Direction, threshold: 
     contrast = ClaimedContrast("a", "abc", "A", "B", "error", 0.0, "greater")
     other = replace(contrast, source="d", direction=direction, threshold=threshold)
     (record,) = claims_table(manifest(), [row("a", 0.01)], [(1, contrast), (1, other)]).records()
-    assert record["registrations"] == f"one of 2 registrations with this contrast; {n_against} said the opposite"
+    assert (
+        record["registrations"]
+        == f"one of 2 registrations of its owner with this contrast; {n_against} said the opposite"
+    )
 
 
 def test_holm_is_no_stricter_than_bonferroni_and_no_laxer_than_one() -> None:

@@ -28,6 +28,13 @@ hypotheses:
   - {contrast: [mover, ghost], metric: success, threshold: 0.2, direction: greater}
   - {contrast: [up, down], metric: success, threshold: 0.2, direction: greater}
 """.replace(b"SEEDS", str(SEEDS).encode())
+OF_CONDITIONS = b"""benchmark: arm
+entrants: [NAME]
+tasks: [place]
+metrics: [success]
+seeds: SEEDS
+hypotheses: [{contrast: [left, right], metric: success, threshold: 0.0, direction: DIRECTION}]
+""".replace(b"SEEDS", str(SEEDS).encode())
 
 
 def listed(site: Site) -> list[dict[str, Any]]:
@@ -148,3 +155,23 @@ def test_a_publication_that_fails_says_so_until_one_succeeds(site: Site) -> None
     assert "KeyError" not in failed
     assert "The boards show snapshot 1." in failed
     assert "publication failed" not in site.http.get("/benchmarks/arm", headers={"Accept": "text/html"}).text
+
+
+def test_a_claim_counts_what_its_owner_registered_and_nobody_else(site: Site) -> None:
+    """Under whatever name of theirs; what a stranger registers of entrants of their own changes nobody's row."""
+    honest = of_conditions("mover", "greater")
+    register(site, OPEN, honest)
+    own = [of_conditions(*claim) for claim in (("other", "greater"), ("third", "less"), ("fourth", "less"))]
+    sent = [(prereg, "alice") for prereg in own] + [(of_conditions(f"zz{at}", "less"), "bob") for at in range(6)]
+    for prereg, who in sent:
+        site.http.post("/preregs?benchmark=arm", content=prereg, headers=site.auth(who) | YAML).raise_for_status()
+    send_bundle(site, honest, best="left")
+
+    assert [row["registrations"] for row in listed(site)] == [
+        "one of 4 registrations of its owner with this contrast; 2 said the opposite"
+    ]
+
+
+def of_conditions(name: str, direction: str) -> bytes:
+    """Return a registration that claims a difference of two conditions of one entrant."""
+    return OF_CONDITIONS.replace(b"NAME", name.encode()).replace(b"DIRECTION", direction.encode())
