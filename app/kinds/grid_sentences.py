@@ -16,7 +16,8 @@ def grid_rules(manifest: Manifest, n_items_put: int = 0) -> Sequence[Rule]:
     `n_items_put` is the number of items that a steward has uploaded, for a grid with `items: file`.
     """
     grid, tasks = manifest.grid or Grid(), manifest.task_ids() or ()
-    has = Axes.model_construct(**{axis: getattr(grid, axis) for axis in manifest.part.axes})
+    axes = [axis for axis in manifest.part.axes if axis != "seeds" or manifest.part.has_seeds()]
+    has = Axes.model_construct(**{axis: getattr(grid, axis) for axis in axes})
     asked = [*([count(len(tasks), "task")] if len(tasks) > 1 else []), *_axes(has, n_items_put)]
     own = _with_axes_of_their_own(grid) if manifest.part.axes else ""
     words = "; ".join(asked) or (f"what the manifest names of {own}" if own else "")

@@ -1,8 +1,8 @@
 """What a benchmark of episodes declares beside the common keys. Read by the modules beside it."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -21,7 +21,8 @@ class Episodes(Part):
     entrant: ColumnName = Field("entrant", description="the column that names the entrant")
     seed: ColumnName | None = Field(
         "seed",
-        description="the column of the seed; null: there are no seeds, every row has seed 0, and items are resampled",
+        description="the column of the seed; null: there are no seeds, every row has seed 0, which a grid need not"
+        " name, and items are resampled",
     )
 
     condition: ColumnName | Annotated[list[ColumnName], Field(min_length=1, max_length=10)] | None = Field(
@@ -59,8 +60,7 @@ class Items(Part):
     cluster: ColumnName = Field(
         description="the column that names what an item has in common with others of its task, such as the passage of"
         " its question: items of one cluster count as one unit of intervals, ranks and claims, and a passage in two"
-        " tasks as two; needs `episodes: {seed: null}`, and a grid that names `seeds: [0]` and its items as"
-        " cluster/item"
+        " tasks as two; needs `episodes: {seed: null}`, and a grid that names the items as cluster/item"
     )
 
 
@@ -80,6 +80,17 @@ class EpisodesPart(KindPart):
         " environment, so that entrants are compared seed by seed; own by default",
     )
     items: Items | None = Field(None, description="which items belong together, where there are no seeds")
+
+    @classmethod
+    def prepared(cls, document: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the document with the only seed of a grid where there are none: every row has seed 0."""
+        where, grid = document.get("episodes"), document.get("grid")
+        has_none = isinstance(where, Mapping) and where.get("seed", ...) is None
+        if not has_none or not isinstance(grid, Mapping) or grid.get("seeds") is not None:
+            return document
+        free = grid.get("registration_may_choose")
+        is_chosen = isinstance(free, Mapping) and "seeds" in free
+        return document if is_chosen else {**document, "grid": {**grid, "seeds": [0]}}
 
     @property
     def where(self) -> Episodes:
@@ -141,7 +152,8 @@ class EpisodesPart(KindPart):
         tasks, grid = tasks_of_boards(common), common.grid or Grid()
         if tasks is None:
             return ("tasks",)
-        has = ("seeds", "conditions", "items") if self.where.condition_paths else ("seeds", "items")
+        lacks = {"seeds": not self.has_seeds(), "conditions": not self.where.condition_paths}
+        has = [axis for axis in self.axes if not lacks.get(axis)]
         own = [grid.of(task, "") for task in tasks]
         chosen = grid.registration_may_choose
         return [axis for axis in has if axis not in chosen and any(getattr(axes, axis) is None for axes in own)]
