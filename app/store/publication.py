@@ -35,6 +35,7 @@ from app.db.models import (
 from app.errors import Conflict, NotFound
 from app.kinds.registry import kind_of
 from app.manifest.model import PUBLIC_PART, GridFacts, RequiredGrid
+from app.rights import tokens
 from app.store import benchmark_rows, benchmarks, current, grids, snapshots, web_processes
 from app.store.benchmarks import Declared
 from app.store.current import Fault
@@ -426,7 +427,7 @@ def _flags(session: Session, benchmark_id: int) -> Mapping[tuple[int, int], list
 
 
 def _renamed(session: Session, benchmark_id: int) -> set[int]:
-    """Return the entrants that their owner first sent after another one of which everything was withdrawn since.
+    """Return the entrants that their owner, linked tokens included, first sent after another that was wholly withdrawn.
 
     At its own upload an entrant is flagged where the other was withdrawn before; the other order is only known later.
     """
@@ -438,7 +439,9 @@ def _renamed(session: Session, benchmark_id: int) -> set[int]:
         .where(Submission.benchmark_id == benchmark_id, Entrant.owner_id.is_not(None))
         .group_by(Entry.entrant_id, Entrant.owner_id)
     )  # fmt: skip
-    sent = [(entrant, owner or 0, first, bool(is_gone)) for entrant, owner, first, is_gone in session.execute(query)]
+    linked = tokens.owners(session, benchmark_id)
+    sent = [(entrant, linked.get(owner or 0, owner or 0), first, bool(is_gone))
+            for entrant, owner, first, is_gone in session.execute(query)]  # fmt: skip
     withdrawn: dict[int, int] = {}
     for _, owner, first, is_gone in sent:
         if is_gone:

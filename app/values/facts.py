@@ -140,7 +140,7 @@ FLAGS: Mapping[str, str] = {
     "far_beyond": "Values far beyond the best of all others, on most rows",
     LEAK_SERVES: "A better rank because of tasks whose data it says it has seen",
     "other_results": "The same seeds, items and states with other results than before",
-    "renamed": "A new name of an owner who withdrew another",
+    "renamed": "A later name of an owner who withdrew an earlier one",
     "began_before": "The run began before its registration, as an earlier submission of the entrant said",
     "identity": "The run says of itself something else than its registration or an earlier run",
     "lookalikes": "A name that looks like another entrant’s, in other letters or marks",

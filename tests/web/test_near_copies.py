@@ -112,6 +112,21 @@ def test_a_new_name_that_is_sent_before_the_old_one_is_withdrawn_is_flagged(site
     assert [name for name, said in after.items() if "renamed" in (said or "")] == ["fresh"]
 
 
+def test_a_later_name_under_a_linked_token_is_flagged_in_words_that_hold_for_both_orders(site: Site) -> None:
+    """A steward has said that alice is bob, so her entrant is a later one of an owner who withdrew."""
+    slug = grids.declare(site, MANIFEST, None)
+    tried = send(site, slug, errors("tried", lower_by=0.01))
+    send(site, slug, errors("fresh", lower_by=0.2), "alice")
+    site.work()
+    order = {"counted_as": "bob", "reason": "one lab"}
+    site.http.put(f"/benchmarks/{slug}/owners/alice", json=order, headers=site.auth("steward")).raise_for_status()
+    site.http.post(f"/submissions/{tried['id']}/withdraw", json={"reason": "bad luck"}, headers=site.auth("bob"))
+
+    assert flags(site, slug) == {"fresh": "near_rows renamed"}
+    page = site.http.get(f"/benchmarks/{slug}/leaderboards/board", headers={"Accept": "text/html"}).text
+    assert "A later name of an owner who withdrew an earlier one" in page
+
+
 def test_a_name_that_looks_like_another_is_flagged_where_ranks_are_read(site: Site) -> None:
     """On the row, and in the sentence that says who is first: most readers never see a check."""
     slug, alike = grids.declare(site, MANIFEST, None), "GP\N{CYRILLIC CAPITAL LETTER TE}-4"
