@@ -44,12 +44,14 @@ def _words(manifest: Manifest, spec: EstimateBoard) -> EvidenceWords:
         has_statistics=True,
         is_rate=range_of(manifest.metrics[spec.ranked]) == SHARE,
         rare=_rare(spec, manifest.metrics[spec.ranked]) if has_seeds else "",
-        notes=(*_on_seeds(part), *chosen_seeds_note(manifest)),
+        notes=(*_on_units(part), *chosen_seeds_note(manifest)),
     )
 
 
-def _on_seeds(part: EpisodesPart) -> Iterator[str]:
-    """Yield whether entrants are compared seed by seed, which numbering seeds otherwise can turn to one's favour."""
+def _on_units(part: EpisodesPart) -> Iterator[str]:
+    """Yield whether entrants are compared seed by seed, which numbering seeds otherwise can turn to one's favour, or
+    that items are taken for independent.
+    """
     if part.has_seeds() and part.shares_seeds():
         yield (
             "Seeds are declared as shared: one of the same number is taken for the same of everybody, and entrants are "
@@ -58,6 +60,8 @@ def _on_seeds(part: EpisodesPart) -> Iterator[str]:
     elif part.has_seeds():
         declared = "declared as" if part.seeds else "taken for"
         yield f"Seeds are {declared} each entrant's own: nothing is paired by their numbers."
+    elif part.items is None:
+        yield "Items are treated as independent: no cluster of items is declared."
 
 
 def _rare(spec: EstimateBoard, metric: Metric) -> str:

@@ -1,6 +1,6 @@
 """Evidence kind predictions, as the other rooms see it. Found by its entry point."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from app.admission.case import Case, Check, KindRules
 from app.boards.measured import EvidenceWords, MeasuredKind, Measurement
@@ -47,8 +47,14 @@ def _words(manifest: Manifest, spec: EstimateBoard) -> EvidenceWords:
         failed="Items without a prediction",
         rare="rmse" if spec.ranked == "rmse" else "",
         metric_glossary=glossary_key,
-        notes=(OWN_LABELS,) if part.labels == "submitted" else about_parts(manifest),
+        notes=(*([OWN_LABELS] if part.labels == "submitted" else about_parts(manifest)), *_on_units(part)),
     )
+
+
+def _on_units(part: Predictions) -> Iterator[str]:
+    """Yield that examples are taken for independent; of rankings groups are the units, which the columns declare."""
+    if part.kind != "ranking":
+        yield "Examples are treated as independent: a benchmark of predictions does not say which belong together."
 
 
 def _further_tables(

@@ -44,10 +44,12 @@ def tables(folder: Path) -> dict[str, Table]:
 @pytest.mark.heavy
 def test_questions_of_one_seed_have_intervals(tmp_path: Path) -> None:
     """A model that was run once has as many units as questions."""
-    rows = list(tables(tmp_path)["leaderboard/acc"].records())
+    board = tables(tmp_path)["leaderboard/acc"]
+    rows = list(board.records())
 
     assert [row["acc_calibrated_units"] for row in rows] == [200.0, 200.0]
     assert all(row["acc_calibrated_low"] < row["acc"] < row["acc_calibrated_high"] for row in rows)
+    assert board.notes.count("Items are treated as independent: no cluster of items is declared.") == 1
 
 
 def test_the_difference_of_two_models_is_as_wide_as_its_paired_standard_error(tmp_path: Path) -> None:
@@ -133,3 +135,4 @@ def test_copies_of_a_question_in_its_passage_tell_nothing_new(tmp_path: Path) ->
     assert four[0]["acc_calibrated_low"] == pytest.approx(once[0]["acc_calibrated_low"], abs=0.01)
     assert found[4].meta["dependence"]["design_effect"] == pytest.approx(4.0, rel=0.05)
     assert any("120 items are of 30 clusters (passage)" in note for note in found[4].notes)
+    assert not any("treated as independent" in note for note in found[4].notes)

@@ -137,6 +137,19 @@ def test_rankings_are_scikit_learns_ndcg() -> None:
     assert actual["ndcg"] == pytest.approx(np.mean(alone), abs=1e-9)
 
 
+@pytest.mark.parametrize(("part", "metric", "n_said"), [(BINARY, "accuracy", 1), ("kind: ranking", "ndcg", 0)])
+def test_a_board_of_examples_says_once_that_they_are_treated_as_independent(
+    part: str, metric: str, n_said: int
+) -> None:
+    """The groups of a ranking are declared, and are its units."""
+    truth, scores = two_classes(60)
+    labels = truth if n_said else replace(truth, label=truth.label + 1.0, group=np.repeat(np.arange(20), 3))
+    manifest = benchmark(part, (metric,))
+    board = board_of(manifest, [measure(manifest, "A", scores, labels)]).leaderboard
+
+    assert sum("treated as independent" in note for note in board.notes) == n_said
+
+
 def test_the_interval_is_the_bootstrap_of_the_definition() -> None:
     """Resampled in a loop, metric by metric by its definition; the ends agree within Monte-Carlo error."""
     truth, scores = two_classes(120)
