@@ -158,7 +158,7 @@ def test_a_publication_that_fails_says_so_until_one_succeeds(site: Site) -> None
 
 
 def test_a_claim_counts_what_its_owner_registered_and_nobody_else(site: Site) -> None:
-    """Under whatever name of theirs; what a stranger registers of entrants of their own changes nobody's row."""
+    """Under whatever name and linked token; what a stranger registers of entrants of their own changes nobody's row."""
     honest = of_conditions("mover", "greater")
     register(site, OPEN, honest)
     own = [of_conditions(*claim) for claim in (("other", "greater"), ("third", "less"), ("fourth", "less"))]
@@ -166,10 +166,15 @@ def test_a_claim_counts_what_its_owner_registered_and_nobody_else(site: Site) ->
     for prereg, who in sent:
         site.http.post("/preregs?benchmark=arm", content=prereg, headers=site.auth(who) | YAML).raise_for_status()
     send_bundle(site, honest, best="left")
+    apart = [row["registrations"] for row in listed(site)]
+    order = {"counted_as": "alice", "reason": "one lab"}
+    site.http.put("/benchmarks/arm/owners/bob", json=order, headers=site.auth("steward")).raise_for_status()
+    send_bundle(site, honest, best="right")
 
-    assert [row["registrations"] for row in listed(site)] == [
-        "one of 4 registrations of its owner with this contrast; 2 said the opposite"
-    ]
+    assert apart == ["one of 4 registrations of its owner with this contrast; 2 said the opposite"]
+    assert {row["registrations"] for row in listed(site)} == {
+        "one of 10 registrations of its owner with this contrast; 8 said the opposite"
+    }
 
 
 def of_conditions(name: str, direction: str) -> bytes:
