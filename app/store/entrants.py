@@ -66,6 +66,12 @@ def names(session: Session, benchmark_id: int) -> Sequence[str]:
     return session.scalars(select(Entrant.name).where(Entrant.benchmark_id == benchmark_id)).all()
 
 
+def is_gone() -> ColumnElement[bool]:
+    """Return, of entries with their submissions by entrant, that some are withdrawn and none stands or waits."""
+    stands = func.bool_or(Entry.state.in_(("pending", "current")))
+    return func.bool_or(Submission.status == "withdrawn") & ~stands
+
+
 def names_brought() -> ScalarSelect[Any]:
     """Return, as a column of a query of submissions, the names of the entrants that each brought."""
     names = select(func.array_agg(aggregate_order_by(Entrant.name, Entrant.name)))

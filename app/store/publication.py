@@ -40,7 +40,7 @@ from app.store import benchmark_rows, benchmarks, current, grids, snapshots, web
 from app.store.benchmarks import Declared
 from app.store.current import Fault
 from app.store.disclosed import newest_shown
-from app.store.entrants import names_brought
+from app.store.entrants import is_gone, names_brought
 from app.store.labels import deciding_part
 from app.store.measured import EvidenceRef
 from app.store.preregs import is_registered_or_cited
@@ -432,21 +432,20 @@ def _renamed(session: Session, benchmark_id: int) -> set[int]:
     At its own upload an entrant is flagged where the other was withdrawn before; the other order is only known later.
     """
     query = (
-        select(Entry.entrant_id, Entrant.owner_id, func.min(Submission.id),
-               func.bool_or(Submission.status == "withdrawn") & ~func.bool_or(Entry.state.in_(("pending", "current"))))
+        select(Entry.entrant_id, Entrant.owner_id, func.min(Submission.id), is_gone())
         .join(Entrant, Entrant.id == Entry.entrant_id)
         .join(Submission, Submission.id == Entry.submission_id)
         .where(Submission.benchmark_id == benchmark_id, Entrant.owner_id.is_not(None))
         .group_by(Entry.entrant_id, Entrant.owner_id)
-    )  # fmt: skip
+    )
     linked = tokens.owners(session, benchmark_id)
-    sent = [(entrant, linked.get(owner or 0, owner or 0), first, bool(is_gone))
-            for entrant, owner, first, is_gone in session.execute(query)]  # fmt: skip
+    sent = [(entrant, linked.get(owner or 0, owner or 0), first, bool(gone))
+            for entrant, owner, first, gone in session.execute(query)]  # fmt: skip
     withdrawn: dict[int, int] = {}
-    for _, owner, first, is_gone in sent:
-        if is_gone:
+    for _, owner, first, gone in sent:
+        if gone:
             withdrawn[owner] = min(first, withdrawn.get(owner, first))
-    return {entrant for entrant, owner, first, is_gone in sent if not is_gone and withdrawn.get(owner, first) < first}
+    return {entrant for entrant, owner, first, gone in sent if not gone and withdrawn.get(owner, first) < first}
 
 
 def _attempts(session: Session, benchmark_id: int) -> Mapping[tuple[int, int], int]:
