@@ -174,7 +174,7 @@ def hidden_tasks_note(n_tasks: int, within: Range, *, said: str = "", is_beside:
     """
     if within.is_bounded:
         yield from rare_note("tasks", n_tasks, is_beside=is_beside)
-    elif np.isfinite(within.low) != np.isfinite(within.high) and MIN_UNITS <= n_tasks <= MOST_TAILED:
+    elif how_of(within) == GAMMA and MIN_UNITS <= n_tasks <= MOST_TAILED:
         yield (
             "Scores have a range with one end, and so few tasks may not show a long tail: if they were log-normal with "
             "σ 1.5, an interval of 95 % from 5 to 40 tasks would hold in 81 to 90 of 100 cases."

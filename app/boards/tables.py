@@ -175,8 +175,9 @@ def verdict_fields(spec: Leaderboard, *, has_ruled: bool = False) -> tuple[Frame
     >>> [field.column.name for field in verdict_fields(board)][-2:]
     ['verdict', 'within']
     """
-    within = () if spec.smallest_difference is None else (WORD, WITHIN)
-    return (*VERDICT, *(within or ((WORD,) if has_ruled else ())), *((DECIDED,) if has_ruled else ()))
+    has_least = spec.smallest_difference is not None
+    more = ((WORD, has_least or has_ruled), (WITHIN, has_least), (DECIDED, has_ruled))
+    return (*VERDICT, *(each for each, is_there in more if is_there))
 
 
 def pairwise_table(

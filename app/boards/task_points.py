@@ -348,12 +348,10 @@ class _Contenders:
         means = stratified_means(named, sizes, self.points, drawn, shares)
         is_one = len(drawn) == 1
         freedom = np.full(len(self.names), drawn[0] - 1.0) if is_one else self._freedom(variance_factors(drawn, shares))
+        inflation = Precision.of_units(drawn[0]).inflation if is_one else 1.0
         # A family may lie in several groups.
-        freedom, inflation = (
-            np.minimum(freedom, n_units - 1.0),
-            Precision.of_units(drawn[0]).inflation if is_one else 1.0,
-        )
-        of_each = zip(self.sheet.roster.not_asked(self.names).tolist(), freedom.tolist(), strict=True)
+        most = np.minimum(freedom, n_units - 1.0).tolist()
+        of_each = zip(self.sheet.roster.not_asked(self.names).tolist(), most, strict=True)
         precision = [None if n else Precision(each, inflation) for n, each in of_each]
         return DrawnSpread(means, precision, are_ranks=spec.is_of_opponents)
 

@@ -224,7 +224,7 @@ def refuse_too_many(evidence: BoardEvidence, what: str, most: int = MOST_ROWS) -
 def current_evidence(session: Session, inputs: Inputs) -> tuple[BoardEvidence, "Measuring"]:
     """Return what the boards of a benchmark are computed from now, and what measures its entrants.
 
-    That has no entrants where no board needs it, because their refs are many.
+    That has no entrants where no board needs it, because what they refer to is much.
     """
     manifest = inputs.declared.manifest
     stood = inputs.by_entrant() if any(map(measured_method, manifest.leaderboards)) else {}

@@ -52,7 +52,7 @@ class EvidenceRef:
 
 
 def place_of(refs: Sequence[EvidenceRef], key: str) -> Place:
-    """Return where the measurement of an entrant from these refs is kept."""
+    """Return where the measurement of an entrant from this evidence is kept."""
     if all(ref.task_ids is None for ref in refs):
         return refs[-1].pair, key
     parts = [[ref.pair[0], list(ref.task_ids or ())] for ref in refs]

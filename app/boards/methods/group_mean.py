@@ -86,14 +86,17 @@ def compute(manifest: Manifest, spec: GroupMean, scores: ScoreTable) -> BoardTab
     shares = _shares(spec, list(sizes))
     weights = np.concatenate([np.full(n, sheet.n_tasks * shares[name] / n) for name, n in sizes.items()])
     sheet = replace(sheet, units=replace(sheet.units, weights=weights))
+    worth = _worth(sizes, sheet.units)
+    assumed = assumed_share(list(worth.values()), list(shares.values()))
     metric = manifest.metrics[spec.metric]
     sign = 1.0 if metric.direction == "maximize" else -1.0
     points = np.where(sheet.complete, sheet.better * weights[:, None], 0.0)
     weighted = Points(points, sheet.complete, _column(spec, metric), sign / sheet.n_tasks, _draw(spec, sizes),
                   tuple(_of_groups(metric, sheet, sizes)), tuple(_notes(sizes, shares)), list(sizes.values()),
                   {"groups": dict(sizes)}, weights=weights, within=range_of(metric),
-                  calibrated=_calibrated(spec, sheet, metric, sizes, shares),
-                  of_pairs=tuple(_on_single(shares, sizes, sheet.units)))  # fmt: skip
+                  calibrated=_without(sheet) if assumed > MOST_ASSUMED
+                  else _calibrated(spec, sheet, metric, sizes, shares),
+                  of_pairs=tuple(_on_single(worth, assumed, sheet.units)))  # fmt: skip
     return assemble(spec, sheet, weighted)
 
 
@@ -104,12 +107,15 @@ def _calibrated(
     values = np.where(sheet.complete, sheet.cells.values, np.nan)
     weights = np.array([shares[name] for name in sizes])
     units = sheet.units
-    if assumed_share(_worth(sizes, units), weights) > MOST_ASSUMED:
-        without = CalibratedCells(None, None, GROUPS_OF_ONE, units.number())
-        return lambda at: without if sheet.complete[at] else NOTHING
     family = None if units.are_tasks else units.place
     spread = partial(grouped_spread, sizes=list(sizes.values()), shares=weights, family=family)
     return task_intervals(values, range_of(metric), spec.uncertainty.level, spread=spread, units=units)
+
+
+def _without(sheet: Sheet) -> CellsAt:
+    """Return that there are no intervals, and why, of the complete."""
+    without = CalibratedCells(None, None, GROUPS_OF_ONE, sheet.units.number())
+    return lambda at: without if sheet.complete[at] else NOTHING
 
 
 def _by_group(spec: GroupMean, sheet: Sheet) -> Sheet:
@@ -169,16 +175,16 @@ def _notes(sizes: Mapping[str, int], shares: Mapping[str, float]) -> Iterator[st
         yield f"Groups, with what each counts: {', '.join(f'{name} {100 * s:.3g} %' for name, s in shares.items())}."
 
 
-def _on_single(shares: Mapping[str, float], sizes: Mapping[str, int], units: TaskUnits) -> Iterator[str]:
+def _on_single(worth: Mapping[str, float], assumed: float, units: TaskUnits) -> Iterator[str]:
     """Yield which groups are of one unit, which shows no chance, and what is said instead, and how wrong it may be.
 
+    `worth` are the groups' effective numbers of units, `assumed` is the share of the variance that is such groups'.
     Source: the level of a normal test whose variance lacks three times the part that is assumed.
     """
-    worth = _worth(sizes, units)
-    single = [name for name, number in zip(sizes, worth, strict=True) if number <= 1.0]
+    single = [name for name, number in worth.items() if number <= 1.0]
     if not single:
         return
-    one, assumed = "family" if units.are_declared else "task", assumed_share(worth, list(shares.values()))
+    one = "family" if units.are_declared else "task"
     named = f"Groups of one {one} alone: {', '.join(single)}."
     if assumed > MOST_ASSUMED:
         yield (
@@ -194,10 +200,10 @@ def _on_single(shares: Mapping[str, float], sizes: Mapping[str, int], units: Tas
     )
 
 
-def _worth(sizes: Mapping[str, int], units: TaskUnits) -> list[float]:
+def _worth(sizes: Mapping[str, int], units: TaskUnits) -> dict[str, float]:
     """Return the effective number of units of each group."""
     parts = np.split(np.arange(len(units.names)), np.cumsum(list(sizes.values()))[:-1])
-    return [units.only(at).number() for at in parts]
+    return {name: units.only(at).number() for name, at in zip(sizes, parts, strict=True)}
 
 
 METHOD = TableMethod(GroupMean, compute)

@@ -1092,12 +1092,8 @@ def notes_of(spec: SkillScore, relative: Relative) -> tuple[str, ...]:
         whose = f"{count(len(failing), 'entrant')} ({names_in_words(failing)})"
         failures = f"{count(n_failures, 'failure')} of {whose}"
     notes = [f"{count(len(cells.entrants), 'entrant')} on {count(len(cells.tasks), 'task')}; {failures}."]
-    treatment = {
-        "impute": f"A failure counts as the error of {spec.baseline}.",
-        "drop": "",
-        "error": "",
-    }[spec.missing]
-    notes += [treatment] if failing and treatment else []
+    if failing and spec.missing == "impute":
+        notes.append(f"A failure counts as the error of {spec.baseline}.")
     if leaking:
         have, their = ("entrant has", "its") if len(leaking) == 1 else ("entrants have", "their")
         replaced = f"; {their} errors there are those of {spec.leakage_model}" if spec.leakage_model else ""
