@@ -273,9 +273,10 @@ def rare_note(world: str, n_units: float, *, is_beside: bool = False) -> Iterato
         return
     what, units, _, held = RARE[world]
     known = max((n for n in held if n <= n_units), default=min(held))
+    fewest = "" if known <= n_units else ", the fewest that were simulated,"
     yield (
-        f"A rare failure may not be among so few {units}. If {what}, an interval of 95 % from {known} {units} would "
-        f"hold in only {held[known]} of 100 cases, and comparisons less often than they say."
+        f"A rare failure may not be among so few {units}. If {what}, an interval of 95 % from {known} {units}{fewest} "
+        f"would hold in only {held[known]} of 100 cases, and comparisons less often than they say."
     ) + (" The assumption-free interval, in columns of its own, holds there, too." if is_beside else "")
 
 

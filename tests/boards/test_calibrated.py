@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import stdtrit
 
-from app.boards.calibrated import few_units_note, task_intervals
+from app.boards.calibrated import few_units_note, rare_note, task_intervals
 from app.boards.example import benchmark, rows
 from app.boards.measured import EntrantEvidence, Measurement
 from app.boards.methods.estimate import EstimateBoard
@@ -209,6 +209,15 @@ def test_few_units_are_named_with_what_they_can_hold() -> None:
     assert "as low as 0.48" in note
     assert "rate" not in of_no_rate
     assert list(few_units_note([("B", 16.0)], "seeds", 0.95)) == []
+
+
+@pytest.mark.parametrize(("n_tasks", "is_said"), [(2.0, True), (5.0, False), (7.0, False)])
+def test_a_figure_from_more_tasks_than_there_are_says_so(n_tasks: float, is_said: bool) -> None:
+    """A board of 2 tasks quoted what was simulated of 5 as if it were its own."""
+    (note,) = rare_note("tasks", n_tasks)
+
+    assert "from 5 tasks" in note
+    assert ("the fewest that were simulated" in note) is is_said
 
 
 def test_two_equal_tasks_are_enough_and_say_nothing_of_how_tasks_vary() -> None:

@@ -1099,6 +1099,11 @@ def notes_of(spec: SkillScore, relative: Relative) -> tuple[str, ...]:
         replaced = f"; {their} errors there are those of {spec.leakage_model}" if spec.leakage_model else ""
         notes.append(f"{len(leaking)} {have} seen data of some tasks ({names_in_words(leaking)}){replaced}.")
         notes += _gained(spec, cells)
+        if spec.leakage_model not in (None, spec.baseline) and spec.baseline in leaking:
+            notes.append(
+                f"As the baseline {spec.baseline} keeps its own errors everywhere, as in fev; its score, by the errors "
+                "that count for it, so differs from 0."
+            )
     return (*notes, *elsewhere_notes(cells.elsewhere), *uncommon_notes(cells.uncommon))
 
 
