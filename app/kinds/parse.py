@@ -12,6 +12,7 @@ from pydantic import Field, create_model
 from pydantic.fields import FieldInfo
 
 from app.boards.methods.estimate import EstimateBoard
+from app.boards.methods.skill_score import SkillScore
 from app.boards.registry import methods
 from app.errors import ManifestRejected, Problem
 from app.kinds.registry import KINDS
@@ -34,12 +35,13 @@ def parse_manifest(yaml_bytes: bytes) -> Manifest:
 
 
 def parse_new_manifest(yaml_bytes: bytes) -> Manifest:
-    """Read a manifest that is to become a version: claims that decide nothing are refused, too, and composites of none.
+    """Read a manifest that is to become a version: claims that decide nothing are refused, too, composites of none, and
+    two rules for what is missing.
 
     Stored versions are older than some of these rules and are read without them. Raises as `parse_manifest` does.
     """
     manifest = parse_manifest(yaml_bytes)
-    if problems := [*_of_claims(manifest), *_of_composites(manifest)]:
+    if problems := [*_of_claims(manifest), *_of_composites(manifest), *_of_missing(manifest)]:
         document = read_document(yaml_bytes, max_bytes=MAX_MANIFEST_BYTES, what="manifest")
         raise ManifestRejected("The manifest breaks the rules below.", with_lines(problems, document))
     return manifest
@@ -79,6 +81,16 @@ def _of_composites(manifest: Manifest) -> Iterator[Problem]:
                 if name not in conditions:
                     column = f"leaderboards.{board.name}.composite.{key}.{task}"
                     yield Problem(f"expected one of the conditions {', '.join(conditions)}", column=column, value=name)
+
+
+def _of_missing(manifest: Manifest) -> Iterator[Problem]:
+    """Yield boards of skill scores whose scores would follow one rule for absent results, and whose ranks another."""
+    for board in manifest.leaderboards if manifest.absent == "worst" else ():
+        if isinstance(board, SkillScore) and board.missing != "error":
+            message = (
+                "grid.absent: worst says already what counts where a result is absent; expected error, or no worst"
+            )
+            yield Problem(message, column=f"leaderboards.{board.name}.missing", value=board.missing)
 
 
 def known_keys() -> dict[str, KindKeys]:

@@ -96,7 +96,7 @@ class SkillScore(Leaderboard):
             "impute: a task without an error counts as the baseline's, and everybody is ranked by that rule, as in "
             "fev; drop: such tasks are left out for everybody, of scores and ranks, as in fev, and who lacks one is "
             "listed separately, so that whoever leaves out a task takes it from the board; error: the board is empty "
-            "then"
+            "then; the first two do not go with grid.absent: worst"
         ),
     )
     clip: list[float] = Field(

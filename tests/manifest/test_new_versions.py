@@ -1,4 +1,4 @@
-"""Claims and composites of nothing: a new version of a manifest has none, a stored one is read all the same."""
+"""What a new version of a manifest may not say, such as claims of nothing; a stored one is read all the same."""
 
 import pytest
 
@@ -73,3 +73,31 @@ def test_a_composite_of_an_undeclared_condition_is_refused_with_its_line(key: st
     assert (problem.column, problem.row, problem.value) == (f"leaderboards.b.composite.{key}.place", 10, "lefd")
     assert "one of the conditions left, right" in problem.message
     assert parse_manifest(text).leaderboards[0].name == "b"
+
+
+@pytest.mark.parametrize(
+    ("absent", "missing"), [("worst", "impute"), ("worst", "drop"), ("worst", "error"), ("unranked", "drop")]
+)
+def test_two_rules_for_absent_results_are_refused_with_their_line(absent: str, missing: str) -> None:
+    """Scores would follow one and ranks the other."""
+    text = f"""
+schema_version: 1
+slug: skills
+title: Skills
+evidence: evaluation_summary
+metrics: {{error: {{direction: minimize, min: 0, max: 9}}}}
+tasks: [{{id: a}}, {{id: b}}]
+grid: {{absent: {absent}}}
+leaderboards:
+  - {{name: b, method: skill_score, metric: error, baseline: base, missing: {missing}}}
+""".encode()
+    assert parse_manifest(text).leaderboards[0].name == "b"
+    if absent == "unranked" or missing == "error":
+        parse_new_manifest(text)
+        return
+    with pytest.raises(ManifestRejected) as refused:
+        parse_new_manifest(text)
+    (problem,) = refused.value.problems
+
+    assert (problem.column, problem.row, problem.value) == ("leaderboards.b.missing", 10, missing)
+    assert "expected error, or no worst" in problem.message
