@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.boards.calibrated import DrawnSpread, draw_named_tasks
+from app.boards.calibrated import DrawnSpread
 from app.boards.registry import compute_board
 from app.boards.standing import BoardStanding, stand
 from app.boards.units import TaskUnits
@@ -28,6 +28,8 @@ N_DATASETS, N_EACH, ICC, LEVEL, FIRST_SEED = 2_000, 4, 0.5, 0.95, 20_500_000
 SIZES = ((5, 20), (5, 40), (5, 100), (20, 20), (20, 32), (20, 40), (50, 40))
 """Entrants and tasks."""
 EXAMPLES, ICCS = ("fev-bench", "mteb-eng-v2"), (0.25, 0.5, 0.75, 1.0)
+FEW_LARGE = ((3, 15, 60), (2, 20, 38), (5, 20, 50), (1, 30, 60))
+"""So many families of so many tasks, and so many of one task."""
 GROUP_SIZES = ((8, 8, 3, 2, 10, 9, 1), (2, 2, 2, 12), (10, 10, 10), (1, 2, 2, 3, 4), (1, 1, 2, 2, 2, 2, 2))
 NOISY: Sequence[Sequence[str]] = (
     (), ("PairClassification",), ("PairClassification", "STS", "Summarization"), ("Summarization",)
@@ -54,9 +56,7 @@ def equals(rng: np.random.Generator, n_entrants: int, n_tasks: int) -> FloatArra
 
 def standing_of(values: FloatArray, units: TaskUnits) -> BoardStanding:
     """Return the standing of entrants with these scores [n_tasks, n_entrants], as a board of means has it."""
-    named = draw_named_tasks(DRAWN, units.names)
-    spread = None if named is None else DrawnSpread.of_units(named.means(values), units.number())
-    return stand(values.mean(axis=0), spread, LEVEL)
+    return stand(values.mean(axis=0), DrawnSpread.of_means(DRAWN, units, values), LEVEL)
 
 
 def is_told(standing: BoardStanding) -> bool:
@@ -151,11 +151,14 @@ def main(n_datasets: int = N_DATASETS) -> None:
     print(
         "\n| 20 equal entrants, families of | ICC | interval of a pair holds | any two separable |\n|---|---|---|---|"
     )
-    for example in EXAMPLES:
-        units = families_of(example)
+    unequal = {example: families_of(example) for example in EXAMPLES}
+    for n_large, size, n_single in FEW_LARGE:
+        names = [f"f{at // size}" for at in range(n_large * size)] + [f"s{at}" for at in range(n_single)]
+        unequal[f"{n_large} of {size} tasks, {n_single} of one"] = TaskUnits(tuple(names), are_declared=True)
+    for named, units in unequal.items():
         for icc in ICCS:
             holds, told = shares_of_unequal(units, icc, 20, n_datasets)
-            print(f"| {example} | {icc:g} | {100 * holds:.1f} % | {100 * told:.1f} % |", flush=True)
+            print(f"| {named} | {icc:g} | {100 * holds:.1f} % | {100 * told:.1f} % |", flush=True)
     print("\n| equal entrants | tasks of each group | any two separable |\n|---|---|---|")
     for sizes in GROUP_SIZES:
         for n_entrants in (2, 20):

@@ -67,7 +67,8 @@ def task_intervals(
 
     `values` are [n_tasks, n_entrants] in any unit. `scale` turns a mean into the published number; if it is decreasing,
     the ends swap. `spread` is that of the mean of tasks [..., n_tasks], if it is not the plain mean. With `units`
-    families of tasks are the units; where they have weights, values are those of `app.stats.spreads.weigh`.
+    families of tasks are the units; where they have weights, values are those of `app.stats.spreads.weigh`. A spread of
+    one's own is of values as `TaskUnits.jackknifed` gives them, where its units are families.
     A column with NaN has no interval, and neither has a mean of fewer than MIN_UNITS units or of equal values; the
     reason is given.
     Raises InvalidArgument, as `intervals` does. Source: `app.stats.calibrated.intervals`.
@@ -90,6 +91,8 @@ def task_intervals(
         whole = values if known.all() else values[:, known]
         # What is averaged may lie outside where it is weighted; the averages do not.
         points = whole if n_units is None else whole.mean(axis=0)
+        if units is not None and spread is None:
+            whole = units.jackknifed(whole)
         held = within.holding(float(points.min()), float(points.max()))
         low[known], high[known] = _intervals(whole, held, level, of_mean)
     if scale is not None:
@@ -350,6 +353,26 @@ class DrawnSpread:
     def of_units(cls, replicates: FloatArray, n_units: float, *, are_ranks: bool = False) -> "DrawnSpread":
         """Return a spread in which every score has the same number of units."""
         return cls(replicates, [Precision.of_units(n_units)] * replicates.shape[1], are_ranks=are_ranks)
+
+    @classmethod
+    def of_means(
+        cls,
+        drawn: Uncertainty,
+        units: TaskUnits,
+        values: FloatArray,
+        *,
+        scale: Callable[[FloatArray], FloatArray] | None = None,
+        are_ranks: bool = False,
+    ) -> "DrawnSpread | None":
+        """Return the spread of means over tasks of values [n_tasks, n_entrants], each drawn with its unit.
+
+        `scale` makes scores of means. None without resamples, and where units are worth less than two.
+        """
+        named = draw_named_tasks(drawn, units.names)
+        if named is None or units.number() < MIN_DRAWN_UNITS:
+            return None
+        means = named.means(units.jackknifed(values))
+        return cls.of_units(means if scale is None else scale(means), units.number(), are_ranks=are_ranks)
 
     @property
     def freedom(self) -> FloatArray:

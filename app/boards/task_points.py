@@ -345,7 +345,9 @@ class _Contenders:
         sizes, drawn, shares = zip(*((each.size, each.n_units, each.share) for each in self.strata), strict=True)
         if named is None or n_units < MIN_DRAWN_UNITS or assumed_share(drawn, shares) > MOST_ASSUMED:
             return None
-        means = stratified_means(named, sizes, self.points, drawn, shares)
+        units = self.sheet.units
+        points = np.concatenate([units.only(each.tasks).jackknifed(self.points[each.tasks]) for each in self.strata])
+        means = stratified_means(named, sizes, points, drawn, shares)
         is_one = len(drawn) == 1
         freedom = np.full(len(self.names), drawn[0] - 1.0) if is_one else self._freedom(variance_factors(drawn, shares))
         inflation = Precision.of_units(drawn[0]).inflation if is_one else 1.0

@@ -16,6 +16,7 @@ from app.names import count
 from app.stats.arrays import FloatArray, IntArray
 from app.stats.calibrated import MIN_UNITS, effective_number
 from app.stats.compiled import pair_variances, transposed
+from app.stats.spreads import ROUNDING
 
 MOST_COMPARED = 200
 """Entrants whose differences the design effect is the median of: more would not move a median."""
@@ -99,6 +100,30 @@ class TaskUnits:
         order = np.argsort(self.place, kind="stable")
         begins = np.searchsorted(self.place[order], np.arange(int(self.place.max()) + 1))
         return np.add.reduceat(values[order], begins, axis=0)
+
+    def jackknifed(self, values: FloatArray) -> FloatArray:
+        """Return values [n_tasks, n_columns] with the same means, of which families vary as the mean without each says.
+
+        A family with much of the weight is near the mean, which it made: what it adds to the spread is what the mean
+        would change without it. Families of one weight, and tasks that are their own unit, stay as they are.
+        Source: `app.stats.spreads.weigh`, of families; docs/statistics.md for what holds with it.
+
+        >>> TaskUnits(("a", "b", "b")).jackknifed(np.array([[0.0], [3.0], [3.0]])).round(3).tolist()
+        [[-0.25], [3.125], [3.125]]
+        """
+        if self.are_tasks:
+            return values
+        tasks = np.ones(len(values)) if self.weights is None else self.weights
+        n_tasks, sizes, held = len(values), np.bincount(self.place), np.bincount(self.place, tasks) / tasks.sum()
+        n_units = len(sizes)
+        if n_units < 2 or not np.ptp(held) > ROUNDING or held.max() >= 1.0:
+            return values
+        # Of each family what it adds to the plain mean; of tasks with weights, `weigh` has the mean without each task.
+        added = self.sums(values - values.mean(axis=0)) / n_tasks
+        times = (1.0 - held / sizes) / (1.0 - held) * (1.0 - 1.0 / n_units) / (1.0 - 1.0 / n_tasks)
+        without = added * times[:, None]
+        moved = (without - without.mean(axis=0) - added) * (n_tasks / sizes)[:, None]
+        return np.asarray(values + moved[self.place])
 
     def variances(self, deviations: FloatArray) -> FloatArray:
         """Return the variance of the sum of each pairwise difference, [n_entrants, n_entrants].

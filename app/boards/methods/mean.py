@@ -13,10 +13,8 @@ from pydantic import Field
 
 from app.boards.calibrated import (
     FREE,
-    MIN_DRAWN_UNITS,
     DrawnSpread,
     assumption_free,
-    draw_named_tasks,
     few_units_note,
     hidden_pair_note,
     hidden_tasks_note,
@@ -142,10 +140,8 @@ def _standing(spec: Mean, ranking: "_Ranking", values: FloatArray) -> BoardStand
     """Return the standing of the ranked by sign × values [n_tasks, n_ranked], larger being better; None if none."""
     if not ranking.roster.ranked:
         return None
-    named = draw_named_tasks(spec.uncertainty, ranking.units.names)
-    sign, n_units = ranking.sign, ranking.units.number()
-    spread = DrawnSpread.of_units(sign * named.means(values), n_units) if named and n_units >= MIN_DRAWN_UNITS else None
-    points, level = sign * values.mean(axis=0), spec.uncertainty.level
+    points, level = ranking.sign * values.mean(axis=0), spec.uncertainty.level
+    spread = DrawnSpread.of_means(spec.uncertainty, ranking.units, ranking.sign * values)
     widest = ranking.within.high - ranking.within.low
     return stand(points, spread, level, widest=widest, smallest=spec.smallest_difference,
                  over_snapshots=spec.over_snapshots)  # fmt: skip

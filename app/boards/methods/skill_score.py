@@ -16,7 +16,6 @@ from app.boards.calibrated import (
     NOTHING,
     CellsAt,
     DrawnSpread,
-    draw_named_tasks,
     few_units_note,
     hidden_pair_note,
     hidden_tasks_note,
@@ -437,13 +436,16 @@ def _ranked(
     manifest: Manifest, spec: SkillScore, among: Among, by_task: ByTask
 ) -> tuple[str, FloatArray, DrawnSpread | None]:
     """Return the effect that ranks, the points of the ranked, and their spread over tasks resampled by their units."""
-    relative, rank_by, spread = among.relative, by_task.rank_by(spec), None
-    units = _units(manifest, relative)
-    named = draw_named_tasks(spec.uncertainty, units.names) if among.roster.ranked else None
-    if named is not None and units.number() >= MIN_DRAWN_UNITS:
+    rank_by, spread = by_task.rank_by(spec), None
+    if among.roster.ranked:
         is_rate = rank_by == "win_rate"
-        means = named.means(by_task.wins if is_rate else by_task.logs)
-        spread = DrawnSpread.of_units(means if is_rate else skill(means), units.number(), are_ranks=is_rate)
+        spread = DrawnSpread.of_means(
+            spec.uncertainty,
+            _units(manifest, among.relative),
+            by_task.wins if is_rate else by_task.logs,
+            scale=None if is_rate else skill,
+            are_ranks=is_rate,
+        )
     return rank_by, by_task.points()[rank_by], spread
 
 
