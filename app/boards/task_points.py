@@ -223,16 +223,13 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
         of_first = stability_meta(by, sheet.families, sheet.by_metric)
         if by.better is not None and standing is not None:
             of_first |= without_owner_meta(by.names, by.better, by.owners, standing.order(by.names))
-    notes = (
-        *_notes(sheet, given),
-        *sheet.units.notes(depends["dependence"]["design_effect"]),
-        *(_on_intervals(spec, given, contenders, standing) if any(ours(at).low is not None for at in everyone) else ()),
-        *pairs.notes(),
-    )
+    on_units = list(sheet.units.notes(depends["dependence"]["design_effect"]))
+    if any(ours(at).low is not None for at in everyone):
+        on_units += _on_intervals(spec, given, contenders, standing)
+    notes = (*_notes(sheet, given), *on_units, *pairs.notes())
     board = board_table(spec, fields, _placed(sheet, given, contenders, standing), notes, meta | of_first)
     of_pairs = meta | power_meta(standing) | _score(spec, given)
-    if caveats := [*given.of_pairs, *_on_rare(spec, given, contenders)]:
-        of_pairs[CAVEATS] = caveats
+    of_pairs[CAVEATS] = [*given.of_pairs, *on_units]
     return BoardTables(board, pairs_beside(spec, partial(pairs.table, spec, of_pairs, len(names))))
 
 
@@ -517,18 +514,13 @@ def _on_intervals(
         worth = np.fmin(worth, standing.all_pairs.freedom + 1.0)
     few = list(zip(names, worth.tolist(), strict=True))
     yield from few_units_note(few, sheet.units.plural, spec.uncertainty.level)
-    yield from _on_rare(spec, given, contenders)
-    if spec.is_of_opponents and len(names) > 1:
-        yield "With other opponents the scores would differ; their interval covers only the choice of tasks."
-
-
-def _on_rare(spec: TaskBoard, given: Points, contenders: _Contenders) -> Iterator[str]:
-    """Yield in which world intervals and comparisons fail, which pairs need to say, too."""
-    n_units, n_opponents = contenders.sheet.units.number(), len(contenders.names) - 1
+    n_units = sheet.units.number()
     if n_units >= MIN_UNITS and spec.is_of_opponents:
-        yield from rare_places_note(n_opponents, n_units)
+        yield from rare_places_note(len(names) - 1, n_units)
     elif n_units >= MIN_UNITS and given.within.is_bounded:
         yield from rare_note("tasks", n_units)
+    if spec.is_of_opponents and len(names) > 1:
+        yield "With other opponents the scores would differ; their interval covers only the choice of tasks."
 
 
 def _notes(sheet: Sheet, given: Points) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Two entrants of a board compared: the rows about them, their tests, and the sentence that the data support."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from scipy.special import stdtrit
@@ -277,6 +277,17 @@ def same_rows(pair: PairRows, board: Table | None) -> Sequence[str]:
     return ()
 
 
+def flagged(pair: PairRows, board: Table | None) -> Iterator[str]:
+    """Yield the flags of either of two, but for those of `same_rows` where it says them."""
+    if board is None or not {"entrant", "flags"} <= set(board.column_names()):
+        return
+    said = COPIED if same_rows(pair, board) else frozenset()
+    for row in board.records():
+        flags = [flag for flag in str(row["flags"] or "").split() if flag not in said]
+        if flags and row["entrant"] in (pair.a, pair.b):
+            yield f"{in_words(str(row['entrant']))} is flagged: {flags_in_words(' '.join(flags))}."
+
+
 def _n_tested(table: Table) -> int:
     """Return how many pairs the board tests at once; the table has those of the best."""
     n_entrants = len(entrants_of(table))
@@ -334,9 +345,10 @@ def evidence_needed(pair: PairRows) -> Sequence[str]:
         most = times(min(abs(low), abs(high)))
         up_to = f"to {two_digits(most)} times" if most < MANY_TIMES else "times or far more"
         said = f"plausibly {two_digits(least)} {up_to}"
+    how_much = {"1": "as much data as there is", "2": "twice the data"}
     return (
         f"To detect this difference with {100 * float(power['power']):g} % probability would take about "
-        f"{'twice' if two_digits(as_seen) == '2' else f'{two_digits(as_seen)} times'} the data ({said}).",
+        f"{how_much.get(two_digits(as_seen), f'{two_digits(as_seen)} times the data')} ({said}).",
     )
 
 
@@ -354,8 +366,8 @@ def tested(pair: PairRows, tests: Table | None) -> Sequence[str]:
     }
     return [
         f"{record['test']}{_at_thresholds(record)}, on {task}: "
-        f"p {format_p(number_in(record, 'p_value'))} that {in_words(str(record['entrant_a']))} is better "
-        f"(one-sided; two-sided, by Holm's method among all pairs, p {format_p(number_in(record, 'p_holm'))})."
+        f"p {format_p(number_in(record, 'p_value'))}, one-sided, for {in_words(str(record['entrant_a']))} being better "
+        f"(two-sided, by Holm's method among all pairs, p {format_p(number_in(record, 'p_holm'))})."
         for (task, _), record in by_task.items()
     ][:MAX_SENTENCES]
 

@@ -6,6 +6,7 @@ from scipy.special import stdtrit
 
 from app.boards.calibrated import draw_named_tasks, stratified_means
 from app.boards.registry import compute_board
+from app.boards.tables import BoardTables
 from app.boards.units import TaskUnits, count_alike
 from app.errors import ManifestRejected
 from app.kinds.parse import parse_manifest
@@ -40,6 +41,11 @@ leaderboards: [{{name: main, method: {method}, metric: score{groups if method ==
 
 def board_of(manifest: Manifest, values: FloatArray, tasks: tuple[str, ...] = TASKS) -> Table:
     """Return the board of values [n_tasks, n_entrants]."""
+    return tables_of(manifest, values, tasks).leaderboard
+
+
+def tables_of(manifest: Manifest, values: FloatArray, tasks: tuple[str, ...] = TASKS) -> BoardTables:
+    """Return the board of values [n_tasks, n_entrants], with its pairs."""
     n_tasks, n_entrants = values.shape
     scores = ScoreTable(
         entrant=Coded(tuple(f"E{at}" for at in range(n_entrants)), np.tile(np.arange(n_entrants), n_tasks)),
@@ -50,7 +56,7 @@ def board_of(manifest: Manifest, values: FloatArray, tasks: tuple[str, ...] = TA
         file=np.zeros(values.size, dtype=np.int64),
         row=np.arange(values.size),
     )
-    return compute_board(manifest, manifest.leaderboards[0], scores).leaderboard
+    return compute_board(manifest, manifest.leaderboards[0], scores)
 
 
 def sets_of(board: Table) -> list[tuple[object, ...]]:
@@ -230,3 +236,17 @@ def test_few_large_families_tell_two_equals_apart_no_more_often(
     added = units.sums(apart - apart.mean(axis=0)) / len(families)
     errors = np.sqrt((added**2).sum(axis=0) * n_units / (n_units - 1.0))
     assert (np.abs(apart.mean(axis=0)) > -stdtrit(n_units - 1.0, 0.025) * errors).mean() <= 0.06
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_pairs_say_what_their_board_says_of_its_units(method: str, values: FloatArray) -> None:
+    """Whoever reads the pairs alone is told of independence, of few units, and of opponents, as on the board."""
+    manifest, alone = manifest_of({}, method, TASKS[:6]), values[:6]
+    tables = tables_of(manifest, alone, TASKS[:6])
+    assert tables.pairwise is not None
+    said = [str(note) for note in tables.pairwise.meta["caveats"]]
+
+    assert "Tasks are treated as independent: no family of tasks is declared." in " ".join(said)
+    assert any("worth fewer than eight independent" in note for note in said)
+    assert any("With other opponents" in note for note in said) is (method not in ("mean", "group_mean"))
+    assert set(said[:2]) <= set(tables.leaderboard.notes)

@@ -76,8 +76,10 @@ def of_tasks(spec: Leaderboard) -> Manifest:
 
 
 def firsts_of(board: Table) -> set[object]:
-    """Return who has the rank 1."""
-    return {row["entrant"] for row in board.records() if row["rank"] == 1}
+    """Return who has the score of rank 1: a tie-break makes nobody better."""
+    score = str(board.meta["rank_by"])
+    best = next(row[score] for row in board.records() if row["rank"] == 1)
+    return {row["entrant"] for row in board.records() if row[score] == pytest.approx(best, abs=1e-12)}
 
 
 def episodes_of(entrant: int, parts: Sequence[str], tasks: str) -> EntrantEvidence:

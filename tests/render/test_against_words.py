@@ -15,9 +15,9 @@ from app.boards.registry import compute_board
 from app.boards.standing import letters_table
 from app.boards.task_values import side_by_side
 from app.manifest.model import Leaderboard, Task
-from app.render.against import chances, evidence_needed, find_pair, measured_by, ruled_out, verdict
+from app.render.against import chances, evidence_needed, find_pair, flagged, measured_by, ruled_out, verdict
 from app.values.scores import Coded
-from app.values.table import Table
+from app.values.table import Column, Table
 
 ERRORS = {"Good": [0.1, 0.2, 0.3], "Poor": [0.8, 0.9, 0.7]}
 
@@ -94,7 +94,7 @@ def test_who_lacks_tasks_on_a_board_of_points_is_behind_by_the_rule_and_the_word
     letters = letters_table(tables.leaderboard, tables.pairwise)
     assert "Of the pairs told apart, 1 is by the rule for missing results alone." in letters.notes
     beside = side_by_side(Table("matrix/b", "B", (), ()), ["Best", "Sly"], tables.pairwise)
-    assert beside.notes == ("Best is before Sly by the rule for missing results alone.",)
+    assert beside.notes[0] == "Best is before Sly by the rule for missing results alone."
 
 
 def test_all_pairs_of_a_board_are_counted_of_which_the_table_has_those_of_the_best() -> None:
@@ -158,3 +158,20 @@ def test_beyond_the_sixtieth_nobody_has_letters_and_all_that_have_some_agree_wit
     named = [name for name, letters in of_each.items() if letters]
     for a, b in combinations(named, 2):
         assert bool(set(str(of_each[a])) & set(str(of_each[b]))) == ((a, b) not in apart)
+
+
+def test_flags_of_either_of_two_stand_beside_their_comparison() -> None:
+    """A board said that its first can read the labels, and the page of the pair did not."""
+    tables = compute_board(benchmark(board := Mean(name="b", method="mean", metric="error")), board, rows(ERRORS))
+    assert tables.pairwise is not None
+    pair = find_pair(tables.pairwise, "Good", "Poor")
+    columns = (Column("entrant", "Entrant", "text"), Column("flags", "Flags", "text"), Column("nearest", "N", "text"))
+    shown = (("Good", "label_holder", None), ("Poor", None, None), ("Else", "renamed", None))
+
+    assert list(flagged(pair, Table("leaderboard/b", "B", columns, shown))) == [
+        "Good is flagged: who sent it can read the private labels that it is scored against."
+    ]
+    copies = (("Good", "near_rows renamed", "Poor"), ("Poor", None, "Good"))
+    assert list(flagged(pair, Table("leaderboard/b", "B", columns, copies))) == [
+        "Good is flagged: a later name of an owner who withdrew an earlier one."
+    ]

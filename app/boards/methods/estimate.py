@@ -738,9 +738,10 @@ ALL_OR_NOTHING = "Where 7 in 10 seeds fail and others succeed, two equals of fiv
 
 
 def _caveats(spec: EstimateBoard, words: EvidenceWords, contenders: Sequence[Measurement]) -> dict[str, Any]:
-    """Return what pairs need of the board's notes, for `meta`: too few units, and seeds that nobody ran."""
+    """Return what pairs need of the board's notes, for `meta`: which units, how few, and seeds nobody ran."""
     units = list(_units(spec, contenders))
     found = [
+        *words.notes,
         *few_units_note(units, words.units, spec.uncertainty.level),
         *rare_note(words.rare, min((n for _, n in units), default=0.0)),
     ]

@@ -118,7 +118,8 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     few = few_units_note([(name, n_units) for name in ranked.entrants], ranking.units.plural, level,
                          is_rate=ranking.within == SHARE)  # fmt: skip
     depends = ranking.units.meta(values)
-    notes = (*_notes(ranking), *ranking.units.notes(depends["dependence"]["design_effect"]), *few,
+    on_units = (*ranking.units.notes(depends["dependence"]["design_effect"]), *few)
+    notes = (*_notes(ranking), *on_units,
              *hidden_tasks_note(round(n_units), ranking.within, said=ranking.units.in_words,
                                 is_beside=bool(free)))  # fmt: skip
     meta = {"method": spec.method, "metric": spec.metric, "missing": spec.missing, "rank_by": column.name,
@@ -131,8 +132,8 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     board = board_table(spec, fields, placed, notes, meta)
     if standing is None or spec.explored is not None:
         return BoardTables(board)
-    far = tuple(hidden_pair_note(n_units, ranking.within))
-    pairs = partial(_pairwise, manifest.slug, spec, ranked.entrants, sign, values, standing, resamples, far)
+    caveats = (*on_units, *hidden_pair_note(n_units, ranking.within))
+    pairs = partial(_pairwise, manifest.slug, spec, ranked.entrants, sign, values, standing, resamples, caveats)
     return BoardTables(board, pairs_beside(spec, pairs))
 
 
@@ -261,9 +262,9 @@ def _pairwise(
     values: FloatArray,
     standing: BoardStanding,
     resamples: Resamples | None,
-    far: tuple[str, ...],
+    caveats: tuple[str, ...],
 ) -> Table | None:
-    """Compare the best pair by pair on sign × values [n_tasks, n_entrants], larger being better; `far` are notes."""
+    """Compare the best pair by pair on sign × values [n_tasks, n_entrants], larger being better."""
     if len(names) < 2:
         return None
     order = standing.order(names)[:MAX_COMPARED]
@@ -272,7 +273,7 @@ def _pairwise(
     compare = partial(compare_wins, best, resamples, level=level)
     statistics = remembered_pairs(key, best, resamples, lambda wanted: compare(wanted=wanted))
     meta = {"method": spec.method, "metric": spec.metric, **uncertainty_meta(spec, len(values)), **power_meta(standing)}
-    meta |= {CAVEATS: list(far)} if far else {}
+    meta |= {CAVEATS: list(caveats)} if caveats else {}
     notes = pairwise_notes(len(order), len(names))
     compared = TaskPairs([names[at] for at in order], statistics, standing.contrasts(order))
     return compared.advantages(spec, notes, meta)

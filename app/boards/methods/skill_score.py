@@ -188,9 +188,9 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     counts = _counts(counted, unsaid, is_asked=manifest.part.asks_what_was_seen())
     fields = (*_effects(spec, measured, by_task, scored, cells, units), *times.fields(), *counts)
     depends = units.meta(by_task.logs)
+    on_units = tuple(units.notes(depends["dependence"]["design_effect"]))
     notes = (*notes_of(spec, counted), *_on_left_out(spec, everyone), *among.roster.notes("tasks"), *times.notes(),
-             *_on_unsaid(everyone, unsaid), *units.notes(depends["dependence"]["design_effect"]),
-             *_on_intervals(spec, scored, units))  # fmt: skip
+             *_on_unsaid(everyone, unsaid), *on_units, *_on_intervals(spec, scored, units))  # fmt: skip
     meta = {**meta_of(spec, everyone), **times.meta(), **depends}
     n_scored = len(scored.cells.entrants)
     # Usually everybody with a score is ranked, and by the same errors.
@@ -224,8 +224,8 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     )
     if best is None:
         return BoardTables(board)
-    n_units, is_of_skill = units.number(), own.rank_by == "skill_score"
-    caveats = tuple(hidden_pair_note(n_units, Range()) if is_of_skill else rare_places_note(n_scored - 1, n_units))
+    is_of_skill = own.rank_by == "skill_score"
+    caveats = (*on_units, *_on_comparisons(spec, best[0], units, n_scored - 1, is_of_skill=is_of_skill))
     pairs = partial(_pairwise, manifest, spec, best, n_scored, resamples, own, caveats)
     return BoardTables(board, pairs_beside(spec, pairs))
 
@@ -537,6 +537,9 @@ def _effects(
         yield from with_calibrated(column, partial(_ends_of, at, ends), partial(_cells_of, at, ours[name]))
 
 
+OTHER_OPPONENTS = "With other opponents the win rates would differ; their interval covers only the choice of tasks."
+
+
 def _on_intervals(spec: SkillScore, scored: Relative, drawn: TaskUnits) -> Iterator[str]:
     units = [(name, drawn.number()) for name in scored.cells.entrants]
     if drawn.number() < MIN_DRAWN_UNITS:
@@ -545,7 +548,20 @@ def _on_intervals(spec: SkillScore, scored: Relative, drawn: TaskUnits) -> Itera
     yield from hidden_tasks_note(round(drawn.number()), Range(), said=drawn.in_words)
     yield from rare_places_note(len(units) - 1, drawn.number())
     if len(units) > 1:
-        yield "With other opponents the win rates would differ; their interval covers only the choice of tasks."
+        yield OTHER_OPPONENTS
+
+
+def _on_comparisons(
+    spec: SkillScore, names: Sequence[str], drawn: TaskUnits, n_opponents: int, *, is_of_skill: bool
+) -> Iterator[str]:
+    """Yield what comparisons of the named rest on, of the board's notes."""
+    n_units = drawn.number()
+    yield from few_units_note([(name, n_units) for name in names], drawn.plural, spec.uncertainty.level)
+    if is_of_skill:
+        yield from hidden_pair_note(n_units, Range())
+    else:
+        yield from rare_places_note(n_opponents, n_units)
+        yield OTHER_OPPONENTS
 
 
 def _calibrated(spec: SkillScore, by_task: ByTask, scored: Relative, units: TaskUnits) -> Mapping[str, CellsAt]:

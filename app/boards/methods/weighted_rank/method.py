@@ -56,7 +56,7 @@ from app.boards.methods.weighted_rank.records import (
     unit_names,
 )
 from app.boards.stability import Elsewhere, among_others, other_owners
-from app.boards.standing import BoardStanding, Gaps, power_meta, stand, unranked_places
+from app.boards.standing import CAVEATS, BoardStanding, Gaps, power_meta, stand, unranked_places
 from app.boards.tables import (
     MAX_COMPARED,
     NO_ENDS,
@@ -303,11 +303,15 @@ def _stability(manifest: Manifest, spec: WeightedRank, of: RankedRows) -> dict[s
     def firsts(
         chosen: WeightedRank, over_strata: Sequence[Aggregate], last: BoolArray, left: Sequence[int]
     ) -> FloatArray:
-        """Return 1 for who is first of those at the positions `left`, −inf for the others, [n_ranked]."""
+        """Return 1 for who has the first's score of those at the positions `left`, [n_ranked], 0 or −inf for others.
+
+        A tie-break says in which order they are listed, not that one of them is better.
+        """
         n_enrolled = of.n_enrolled - (len(names) - len(left))
         points = rank_points(manifest, chosen, [names[at] for at in left], over_strata, n_enrolled, last[left])
         scores = np.full(len(names), -np.inf)
-        scores[left] = [1.0 if rank == 1 else 0.0 for _, rank in sorted(points.placed)]
+        own = np.round(points.scores, NOISE_DIGITS)
+        scores[left] = np.where(own == own.min(), 1.0, 0.0)
         return scores
 
     def boards() -> Iterator[Elsewhere]:
@@ -674,6 +678,11 @@ def _notes(manifest: Manifest, spec: WeightedRank, shown: RankedBoard) -> Iterat
             "Rule 1 has no interval of the score: resamples share ranks between ties and the score does not, so it "
             "could lie outside of its own interval. Rank intervals are there."
         )
+    yield from _on_intervals(spec, shown)
+
+
+def _on_intervals(spec: WeightedRank, shown: RankedBoard) -> Iterator[str]:
+    """Yield what intervals and comparisons rest on."""
     if shown.calibrated is not None:
         units = [(name, shown.calibrated.n_units) for name in shown.components.names]
         yield from few_units_note(units, "records", spec.uncertainty.level)
@@ -800,6 +809,8 @@ def score_pairs(spec: WeightedRank, shown: RankedBoard) -> Table | None:
     why_none = _why_no_interval(spec, shown)
     meta = {"level": spec.uncertainty.level, "interval_reason": why_none, "contrast": "difference",
             "contrast_interval": how, "score": "score", **power_meta(shown.standing)}  # fmt: skip
+    if caveats := list(_on_intervals(spec, shown)):
+        meta[CAVEATS] = caveats
     return pairwise_table(spec, DIFFERENCE, _pairs(spec, shown, order), (), meta)
 
 
