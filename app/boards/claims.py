@@ -45,6 +45,9 @@ Delivered = Callable[[ScoreTable, str, str, Collection[str]], Coverage | None]
 declared grid."""
 
 NO_PAIRS = "no pairs"
+OTHER_TASKS = (
+    "not compared: the two have other shares of their results on each task, and a mean of results would count that"
+)
 NO_VALUES = "not kept row by row, so not decided here; the pairs of the board compare it"
 
 PROVISIONAL = "provisional: nobody has declared what is asked"
@@ -326,6 +329,8 @@ def _decide_apart(
     arms = [_arm_rows(contrast, scores, side) for side in sides]
     if missing := [name for name, arm in zip(contrast.sides, arms, strict=True) if not len(arm.difference)]:
         return Decision(contrast, asked, entrant, note=not_delivered(missing))
+    if _differ_in_tasks(contrast.metric, scores, sides):
+        return Decision(contrast, asked, entrant, note=OTHER_TASKS)
     within = _range(manifest, contrast.metric)
     ends = (within.low, within.high)
     judged_by = [_side(manifest, scores, arm.difference, arm.cluster, within, ends) for arm in arms]
@@ -333,6 +338,18 @@ def _decide_apart(
     point = float(arms[0].difference.mean() - arms[1].difference.mean())
     n_clusters = min(len(np.unique(side.units)) for side in judged_by)
     return replace(judged, asked=asked, entrant=entrant, difference=(point, None, None), n_clusters=n_clusters)
+
+
+MOST_APART = 0.05
+"""By so much the shares of two entrants' results on a task may differ: some fail, and have no value."""
+
+
+def _differ_in_tasks(metric: str, scores: ScoreTable, sides: Sequence[BoolArray]) -> bool:
+    """Say whether the two have their results on other tasks: who has more of the easy ones would be the better."""
+    known, n_tasks = ~np.isnan(scores.value(metric)), len(scores.task.words)
+    counts = [np.bincount(scores.task.codes[side & known], minlength=n_tasks) for side in sides]
+    first, second = (each / each.sum() for each in counts)
+    return bool(np.abs(first - second).max() > MOST_APART)
 
 
 def _range(manifest: Manifest, metric: str) -> Range:

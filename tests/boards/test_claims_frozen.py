@@ -9,6 +9,7 @@ from app.boards.claims import AskedClaim, claims_table, contrasts_of, decide_cla
 from app.kinds.parse import parse_manifest
 from app.prereg.fields import Hypothesis
 from app.prereg.prereg import parse_prereg, sha256_hex
+from app.values.scores import Coded, ScoreTable
 from tests.cases.admission import AXIS, grid, table
 from tests.cases.chamber import MANIFEST, PREREG
 from tests.cases.frozen import assert_same, tables_as_text
@@ -75,3 +76,46 @@ def test_a_claim_about_one_seed_says_why_nothing_is_decided() -> None:
     kept = claims_table(DECLARED, decide_claims(DECLARED, contrasts, scores, ASKED))
 
     assert [(row["verdict"], row["note"]) for row in kept.records()] == [("inconclusive", "too few units")]
+
+
+@pytest.mark.parametrize(("n_easy", "is_compared"), [(10, True), (19, False)])
+def test_who_sends_more_of_the_easy_task_supports_nothing_by_it(n_easy: int, is_compared: bool) -> None:
+    """Leader is better on both tasks and was shown to be worse, by a rival with more results on the easy one."""
+    declared = parse_manifest(
+        b"""
+schema_version: 1
+slug: arms
+title: Arms
+evidence: episodes
+metrics: {success: {direction: maximize, min: 0, max: 1}}
+tasks: [{id: easy}, {id: hard}]
+episodes: {seed: seed, item: [trial], task: task}
+claims: {c: {contrast: [mine, leader], metric: success, threshold: 0}}
+leaderboards: [{name: b, method: estimate, metrics: [success]}]
+"""
+    )
+    rows = [
+        ("easy" if trial < n else "hard", who, seed, trial)
+        for who, n in (("mine", n_easy), ("leader", 10))
+        for seed in range(40)
+        for trial in range(20)
+    ]
+    tasks, names = ("easy", "hard"), ("mine", "leader")
+    rate = {("easy", "leader"): 0.9, ("hard", "leader"): 0.5, ("easy", "mine"): 0.85, ("hard", "mine"): 0.45}
+    rng, zeros = np.random.default_rng(4), np.zeros(len(rows), dtype=np.int64)
+    scores = ScoreTable(
+        Coded(names, np.array([names.index(who) for _, who, _, _ in rows])),
+        Coded(tasks, np.array([tasks.index(task) for task, _, _, _ in rows])),
+        ("success",),
+        np.array([[float(rng.random() < rate[task, who])] for task, who, _, _ in rows]),
+        zeros.astype(np.bool_),
+        zeros,
+        np.arange(len(rows)),
+        seed=np.array([seed for _, _, seed, _ in rows]),
+    )
+    (row,) = decide_claims(declared, contrasts_of(declared, None, None), scores, ASKED)
+    record = dict(zip(claims_table(declared, ()).column_names(), row, strict=True))
+
+    assert is_compared or record["alone"] == "inconclusive"
+    assert (record["difference"] is not None) is is_compared
+    assert str(record["note"]).startswith("not compared: the two have other shares") is not is_compared
