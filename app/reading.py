@@ -1,9 +1,9 @@
 """Reads files of strangers in processes with limits of memory and time, which are killed beyond them.
 
 The web process has `Readers`. They order from one fork server (`ForkServer` here, `serve` there), which has everything
-imported and forks a child for each upload; the child reads (`read_within_limits`) and leaves its answer in the folder
-of the request, which the web process rebuilds as plain values alone (`read_answer`). Orders and reports are lines of
-JSON on a socket: whoever lost the other end of it ends.
+imported and forks children. A child reads uploads of one sender alone, one after another (`read_within_limits`,
+`WaitingChildren`), and leaves each answer in the folder of the request, which the web process rebuilds as plain values
+alone (`read_answer`). Orders and reports are lines of JSON on a socket: whoever lost the other end of it ends.
 
 It is our own because multiprocessing's fork server hands its children the whole environment, secrets too, and lets them
 begin only when an upload is there, 50 to 90 ms later; and a group of processes may be signalled only by who has not yet

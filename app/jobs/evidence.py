@@ -101,7 +101,7 @@ class RowsInMemory:
 
 # The evidence of a snapshot, from which a reader's choice is computed.
 #
-# The one computation within a request: bounded by the rows it reads, which are kept for the next choice on the same
+# Computed while the reader waits, so bounded by the rows it reads. These are kept for the next choice on the same
 # snapshot, because reading takes most of the time.
 
 MOST_ROWS = 5_000_000

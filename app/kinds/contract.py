@@ -292,7 +292,8 @@ class Kind:
     rows: RowStorage = RowStorage()
     """How its rows are stored and read back."""
     own_claims: Callable[[SubmissionClaims], list[Check]] = claims_of_means
-    """Decides the claims of a submission before evaluation, as far as possible."""
+    """Compares the numbers that a submission claims of itself with ours: at upload as far as can be told while somebody
+    waits, the rest at evaluation, by `summarise`."""
     delivered: Callable[[Manifest, ScoreTable, str, str, Collection[str]], Coverage | None] = delivered_tasks
     """An entrant's coverage of the grid, on which its claims depend."""
     measured: MeasuredKind | None = None

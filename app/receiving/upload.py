@@ -94,8 +94,9 @@ def receive(
     most: Sizes,
     evaluate_later: Callable[[Session, int], None],
 ) -> Received:
-    """Store a complete upload with its checks, admitted or not, and queue its evaluation; repeats are stored once.
+    """Store a complete upload with its checks, admitted or not; repeats are stored once.
 
+    Its evaluation is queued, unless it is a leaderboard's run and not admitted: then there is nothing to evaluate.
     `evaluate_later` receives the number of the benchmark whose row this transaction has changed. A dry run, which the
     caller rolls back, is the same but that nothing is queued and that the rows themselves are not written
     (`write_submission`).

@@ -63,8 +63,8 @@ def close_entries(session: Session, submission: Submission) -> None:
 def withdraw(session: Session, submission: Submission, reason: str) -> None:
     """Take a locked submission off the boards; its rows, and the reason, stay public.
 
-    What it superseded does not become current again: otherwise one could submit often and keep the best. A submission
-    that was never on a board leaves nothing behind, not even its names.
+    What it superseded does not become current again: otherwise one could submit often and keep the best. Where its
+    evidence was never current, its submitter also gives back the names of entrants that they own by nothing else.
     Raises Conflict when it was withdrawn already.
     """
     entries = _entries(session, [submission.id])
@@ -104,7 +104,7 @@ def _bring_back(session: Session, entry: Entry) -> set[int]:
 
 
 def was_current(session: Session, submission_id: int) -> bool:
-    """Say whether a submission was ever on a board, whatever its status now."""
+    """Say whether a submission was ever admitted and evaluated, published or not, whatever its status now."""
     return any(event.status == "evaluated" for event in list_events(session, submission_id))
 
 

@@ -1,7 +1,7 @@
 """Describes what a request is about to do, for the audit, and records writes that were refused.
 
-`act_of` is called by `app.web.state` for who writes, `note_refusal` by `app.web.checked_first` for every route that
-writes.
+`act_of` is called by `app.web.caller` and `app.web.sessions` for who writes, `note_refusal` by
+`app.web.checked_first` for every route that writes.
 """
 
 import logging

@@ -1,8 +1,8 @@
 """How often somebody may write, read or be wrong in a minute, and from which address a request comes.
 
 Writes and wrong tokens are counted by the database, for all processes together. Most reads are answered without it, so
-they are counted in each process, and `app.web.limits` tells the processes each second of who reads much.
-`address_of` is asked by `app.web.front`, whose word the rest takes.
+they are counted in each process, and `share_reads` tells the other processes each second of who reads much.
+`app.web.front` asks `address_of` once a request; everybody else takes the address from the request.
 """
 
 import asyncio

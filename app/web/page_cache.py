@@ -265,8 +265,9 @@ class PublishedPages:
     async def _find(
         self, ask: Ask, part: Part, owner: str, *, insists: bool
     ) -> tuple[CachedPage | CachedAnswer, float | None]:
-        """Return a page, and for how long it has been stale (None: it is not). A client that insists gets no stale
-        page.
+        """Return a page, and for how long it has been stale (None: it is not).
+
+        A client that insists gets a stale one only where none can be made, because the database does not answer.
         """
         page = self._kept(ask, part)
         if page is None:

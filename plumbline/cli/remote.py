@@ -95,7 +95,7 @@ class RemoteServer:
         self._client.close()
 
     def get_json(self, path: str) -> Any:
-        """Return the JSON at a path. Raises Refused and Unreachable, as every request does."""
+        """Return the JSON at a path. Raises ServerRefused and Unreachable, as every request does."""
         return self.send_for_json(RemoteRequest("GET", path))
 
     def send_yaml(self, method: str, path: str, content: bytes, *, repeatable: bool) -> Any:
@@ -104,7 +104,7 @@ class RemoteServer:
         return self.send_for_json(RemoteRequest(method, path, headers=headers, content=content, repeatable=repeatable))
 
     def send_for_json(self, request: RemoteRequest) -> Any:
-        """Send a request and return the JSON answer. Raises Refused for an answer that is none."""
+        """Send a request and return the JSON answer. Raises ServerRefused for an answer that is none."""
         return json_of(self.address, self.send(request))
 
     def send(self, request: RemoteRequest) -> httpx2.Response:
@@ -160,7 +160,7 @@ def wait_s(attempt: int, retry_after: str | None) -> float:
 
 
 def json_of(address: str, response: httpx2.Response) -> Any:
-    """Return the JSON of an answer. Raises Refused for one that is none."""
+    """Return the JSON of an answer. Raises ServerRefused for one that is none."""
     try:
         return response.json()
     except ValueError:
@@ -175,7 +175,7 @@ def not_from_plumbline(address: str, response: httpx2.Response) -> ServerRefused
 
 
 def accepted(response: httpx2.Response) -> httpx2.Response:
-    """Return an answer that says yes. Raises Refused, with every problem that it names, for another one."""
+    """Return an answer that says yes. Raises ServerRefused, with every problem that it names, for another one."""
     if response.is_success:
         return response
     document = _problem_document(response)

@@ -1,7 +1,8 @@
-"""The metrics of predictions: one table of all that there are (those of classes stand in `.classification`).
+"""The metrics of predictions: one table of those with a fixed name (those of classes stand in `.classification`).
 
-Each row says everything of its metric: see `PredictionMetric`. Read by the modules beside it; the part of a manifest
-refuses any name that is not found here. `METRICS.also` adds one for a while.
+A metric at a constraint, such as `recall@precision=0.8`, is made from its name instead (`constrained`, there).
+`find_metric` finds either; the part of a manifest refuses any other name. Each row says everything of its metric: see
+`PredictionMetric`. `METRICS.also` adds one for a while.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
