@@ -1,9 +1,7 @@
-"""Engines, sessions and transactions on Postgres through psycopg 3, each with limits of time by what it is for.
+"""Engines, sessions and transactions on Postgres; `run_in_transaction` repeats one that the database broke off.
 
-Engines and sessions on Postgres through psycopg 3, for the web and the worker processes.
-
-Each transaction has limits of time, by what it is for: a request has those of `REQUESTS`, until `allow` gives it
-others.
+For the web and the worker processes, through psycopg 3. Each transaction has limits of time, by what it is for: a
+request has those of `REQUESTS`, until `allow` gives it others.
 """
 
 import asyncio

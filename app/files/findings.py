@@ -1,8 +1,7 @@
-"""Problems of an upload as they are found: text that cannot be read, wrong headers, repeated rows.
+"""Problems of one upload as they are found: all are counted, the first MAX_PROBLEMS are kept.
 
-The problems of one upload as they are found: all are counted, the first MAX_PROBLEMS are kept.
-
-Filled by every module of `app.kinds`; `app.kinds.reader` raises what it holds.
+With those that every kind may find: text that cannot be read, missing columns, repeated rows. Filled by every module of
+`app.kinds`; `app.kinds.reader` raises what it holds.
 """
 
 import codecs

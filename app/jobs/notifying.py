@@ -1,7 +1,7 @@
-"""Delivers notifications of submissions, by signed requests and by mail.
+"""Delivers notifications of submissions to those who asked for them: a signed request to the web, or mail.
 
-Delivers notifications of submissions to those who asked for them: a signed request to the web, or mail. Nor does it
-delay what others are told: several are told at once, each token one thing at a time, and each has one deadline.
+A slow receiver delays nobody else: several are told at once, each token one thing at a time, and each delivery has one
+deadline.
 """
 
 import asyncio

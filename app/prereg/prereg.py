@@ -1,8 +1,7 @@
-"""Preregistrations in each of their forms: what was meant to be measured, addressed by its bytes.
+"""Preregistrations, read in each of their forms: what is to be measured, declared before the run.
 
-Preregistrations: what was meant to be measured, declared before the run and addressed by its bytes.
-
-Called where one is registered (`web`, `cli`) and where a stored one is parsed again (`store`).
+One is addressed by its bytes. Called where one is registered (`web`, `cli`) and where a stored one is parsed again
+(`store`).
 """
 
 import hashlib

@@ -1,7 +1,7 @@
-"""Imported first by a process that only imports and is then forked, like the fork server of `multiprocessing`.
+"""Stops the garbage collector of the process that imports it, as the first of what a fork server is to import.
 
-It has no other place for this: importing this module stops its garbage collector. Whoever is forked calls
-`app.program.collector.resume`.
+The fork server of `multiprocessing` is told nothing but which modules to import, so an import is what does it. Whoever
+is forked from it calls `app.program.collector.resume`.
 """
 
 import gc

@@ -1,8 +1,7 @@
-"""Files beside pages: pictures with their colours written out, as SVG or PNG, and static files by digest.
+"""Files beside pages: pictures that can be saved, as SVG or PNG, and static files by digest.
 
-A picture as a file of its own: the same drawing, with its colours written out for light and for dark. Programs that
-read SVG outside browsers know no variables of stylesheets, so the colours are taken from the site's stylesheet and put
-in as values.
+A saved picture is the same drawing. Programs that read SVG outside browsers know no variables of stylesheets, so its
+colours, for light and for dark, are taken from the site's stylesheet and put in as values.
 """
 
 import base64

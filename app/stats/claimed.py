@@ -210,9 +210,9 @@ def detectable(sides: Sequence[Side], threshold: float, direction: Direction, le
 
 
 def fewest_detecting(sides: Sequence[Side], threshold: float, direction: Direction, level: float) -> int | None:
-    """Return the fewest seeds, each without a fault, that support the claim; None where even those would not
-    that no further one is imagined of.
+    """Return the fewest seeds, each without a fault, that support the claim.
 
+    Tried up to as many as `Side.held_to` imagines no further seed beside; None where even so many do not support it.
     Raises InvalidArgument as `judge` does. Source: `judge`.
 
     >>> from app.stats.spreads import SHARE

@@ -1,8 +1,7 @@
 """Bootstraps of episodes within seeds: draws, aggregates with intervals, matched pairs, performance profiles.
 
-Bootstraps of episodes within seeds, as counts over the distinct values of a sample. A statistic of a resample needs
-only how often each distinct value occurs in it, so all replicates together are a count matrix [n_resamples,
-n_distinct]. The cluster is the seed.
+The cluster is the seed. A statistic of a resample needs only how often each distinct value of the sample occurs in it,
+so all replicates together are a count matrix [n_resamples, n_distinct].
 """
 
 import hashlib

@@ -87,7 +87,7 @@ class RankSets:
     def high(self) -> IntArray:
         """Return the worst rank that each may have, [n_entrants]: n − how many a test says are worse.
 
-        A rule says who may not be first, which is no evidence that it is worse.
+        Whom only a rule puts behind is not counted: that it may not be first is no evidence that it is worse.
         """
         shown = self.separated if self.tested is None else self.tested
         return np.asarray(len(self.separated) - shown.sum(axis=1))

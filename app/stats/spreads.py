@@ -1,7 +1,6 @@
 """Spreads: numbers with standard errors from the variation between sampled units, averaged and weighed.
 
-Numbers with standard errors from the variation between sampled units: clusters, examples, groups, tasks. Only the
-proportions of weights matter.
+Units are clusters, examples, groups or tasks. Only the proportions of weights matter.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""Who did what: an event for every write, and the chain of seals over them.
+"""Who did what: an event for every write, done or refused, and the chain of seals over the events.
 
-Who did what: an event for every write, in its own transaction, and for every write that was refused. Events identify
-people only by the numbers of their tokens: a name can be erased, but an event cannot be changed.
+The event of a write is stored in its transaction. Events identify people only by the numbers of their tokens: a name
+can be erased, but an event cannot be changed.
 """
 
 import hashlib

@@ -1,9 +1,9 @@
 """What was disclosed of private labels: to each owner (answers, the ladder of shown results, the quota), and to whoever
 can read them, whose entrants are therefore references.
 
-That are admins, the stewards of the benchmark at any time between the upload of the labels and the close, and the
-tokens that count as one owner with any of them. What they sent before they could read the labels counts as well: who
-knows the labels can withdraw all but the best of it.
+Those who can are the admins, whoever was a steward of the benchmark at any time between the upload of the labels and
+the close, and the tokens that count as one owner with any of them. What they sent before they could read the labels
+counts as well: who knows the labels can withdraw all but the best of it.
 """
 
 import hashlib

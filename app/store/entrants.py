@@ -129,7 +129,8 @@ def refuse_not_theirs(
 ) -> None:
     """Raise Conflict naming every entrant that belongs to another submitter or to stewards, or is reserved for one.
 
-    `known` are the stored ones of the names. A registration reserves no reference entrant, not one of before either.
+    `known` are the stored ones of the names. No registration reserves a reference entrant, not even one that was
+    registered before the manifest named the reference.
     """
     wanted, named = sorted(names), current(session, benchmark)
     refuse_reference(session, benchmark, named, wanted, token_id)

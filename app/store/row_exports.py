@@ -1,8 +1,7 @@
-"""Rows as they leave: of a snapshot some entrants at a time, of a submission, and single tables.
+"""Exports of rows: all of a snapshot, all of a submission, and the tables of one task or one entrant.
 
-Every row of the current submissions in a snapshot, some entrants at a time, so that no more than that is in memory.
-Each part of an export is read in a session of its own: a reader who is slow holds no connection, and rows are never
-rewritten.
+Those of a snapshot leave some entrants at a time, so that no more than that is in memory. Each part is read in a
+session of its own: a reader who is slow holds no connection, and rows are never rewritten.
 """
 
 from collections import Counter

@@ -1,9 +1,7 @@
 """What all SQL here shares: the database's clock, its locks, arrays as arguments, and times of the next try.
 
-The time: the database's clock decides, so that clocks of processes and machines need not agree.
-
-A process's own clock (`time.monotonic`) only measures durations, and nothing that is stored or compared with stored
-times.
+The database's clock decides, so that clocks of processes and machines need not agree. A process's own clock
+(`time.monotonic`) only measures durations, and nothing that is stored or compared with stored times.
 """
 
 from collections.abc import Iterable

@@ -51,7 +51,10 @@ LEAVE = text("DELETE FROM web_process WHERE id = :process")
 
 
 def note_published(session: Session, benchmark_id: int, numbers: Collection[int]) -> None:
-    """Remember that no web process need show these submissions yet; last in a publication, whose counters it takes."""
+    """Note for every web process with a heartbeat that it may still serve pages without these submissions.
+
+    Called last in a publication: it stores the benchmark's `boards_version` with them, which the publication raises.
+    """
     session.execute(ENTER, {"numbers": sorted(numbers), "benchmark": benchmark_id})
 
 

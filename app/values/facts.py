@@ -1,8 +1,6 @@
-"""What a run states about itself, and what the forensics find on it.
+"""What the files of a run state about the run itself, besides its scores, and what the forensics find on it.
 
-What the files of a run state about the run itself, besides its scores: admission compares it with the prereg.
-
-Created by `app.kinds`, read by `app.admission.rules`, stored with the submission and shown.
+Created by `app.kinds`, stored with the submission and shown; `app.admission.rules` compares it with the prereg.
 """
 
 from collections.abc import Iterable, Mapping

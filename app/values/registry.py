@@ -1,8 +1,7 @@
-"""Registries of named things, and the glossary entries that explain them.
+"""Registries of named things, to which more can be added, and the entries of the glossary.
 
-Registries of named things, to which more can be added: ranking methods, columns, metrics, kinds.
-
-Filled where each sort is defined, in the order in which its things are shown.
+Ranking methods, columns, metrics and kinds are such things. A registry is filled where its sort is defined, in the
+order in which its things are shown.
 """
 
 import re

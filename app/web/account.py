@@ -1,6 +1,4 @@
-"""The pages of whoever has signed in: tokens, invitations, a benchmark's people.
-
-The pages where somebody who signed in decides: /account/tokens, /account/invitations, /benchmarks/{slug}/people.
+"""The pages of whoever has signed in: /account/tokens, /account/invitations, /benchmarks/{slug}/people.
 
 And /invitation and /benchmarks/{slug}/join, where somebody who has no token yet gets one. Their forms send to the
 addresses that programs write to (`app.web.forms`).

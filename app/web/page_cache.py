@@ -52,10 +52,11 @@ PAUSE_S = 1.0
 POPULAR_S = 600.0
 
 HOT_S, MOST_HOT = 10.0, 20
-"""Pages read so lately are made anew before a publication is said to be shown, so that nobody waits for them,"""
+"""Pages that were read in the last HOT_S seconds, at most MOST_HOT of them, are made anew before a publication is said
+to be shown, so that their readers do not wait."""
 
 RENEWED_WITHIN_S = 2.0
-"""unless that takes longer; then their readers wait."""
+"""How long the hot pages have to be made anew; the readers of one that takes longer wait for it."""
 
 FIRST, NEXT, LAST = range(3)
 

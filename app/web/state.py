@@ -1,8 +1,7 @@
-"""The resources of a request, passed to endpoints as dependencies: settings, sessions, the queue, and one query at a
-time to a database that may hang.
+"""What endpoints depend on: the state of the web process (`State`) and the database session of a request.
 
-A Postgres that was stopped keeps its connections and answers nothing. Each probe of a load balancer would hold another
-thread and another connection until nobody is served.
+`Probe` asks a database that may hang one question at a time. A Postgres that was stopped keeps its connections and
+answers nothing: each probe of a load balancer would hold another thread and another connection until nobody is served.
 """
 
 import math

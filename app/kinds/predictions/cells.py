@@ -1,8 +1,7 @@
-"""Cells of prediction and label files: names, texts and numbers of a block, with a problem for each wrong one.
+"""Cells of prediction and label files, a block at a time: names, texts and numbers, with a problem for each wrong one.
 
-The cells of one block of a prediction or label file as texts and numbers, with a problem for each wrong one. Cells of
-a CSV file are texts; those of a Parquet file may be numbers or lists. A message never holds a cell's content: that is
-the problem's `value`, which columns that are secret leave out.
+Cells of a CSV file are texts; those of a Parquet file may be numbers or lists. A message never holds a cell's content:
+that is the problem's `value`, which columns that are secret leave out.
 """
 
 from collections.abc import Iterator, Sequence

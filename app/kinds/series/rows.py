@@ -1,7 +1,7 @@
-"""The tables of a run of series as columns of codes and numbers, with a problem for every cell that is wrong.
+"""Rows of raw/metrics.csv as columns of codes and numbers, what their strata and metadata say, and the files of a run.
 
-raw/metrics.csv as columns of codes and numbers, block by block, with a problem for every cell that is wrong. Rows of
-every scope come out; only those of scope per_series are evidence.
+The CSV is read block by block, with a problem for every cell that is wrong. Rows of every scope come out; only those
+of scope per_series are evidence.
 """
 
 import hashlib
