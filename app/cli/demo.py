@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from app.db.engine import make_engine
 from app.db.models import Token
 from app.prereg.prereg import sha256_hex
-from app.rights.tokens import create_token, free_name, list_tokens, renew_token, revoke_token
+from app.rights.tokens import create_token, free_name, list_tokens, renew_at_once, revoke_token
 from app.store.benchmarks import count_benchmarks
 from app.yaml import read_yaml
 from plumbline.calls import Run, path_of_benchmark, upload_request, verdict_of
@@ -117,7 +117,7 @@ def _loader_text(session: Session) -> str | None:
     """Return the text of the token that loads, or None when there is nothing to load."""
     earlier = _loader_tokens(session)
     if earlier:
-        return renew_token(session, earlier[0])
+        return renew_at_once(session, earlier[0])
     if count_benchmarks(session):
         return None
     return create_token(session, free_name(session, LOADER), "admin")[1]

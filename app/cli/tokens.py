@@ -165,7 +165,7 @@ def _make(session: Session, name: str, role: str, bounds: Bounds) -> tuple[Token
 
 
 def _renew(session: Session, token_id: int, overlap_h: int) -> tuple[Token, str]:
-    issued = tokens.rotate_token(session, token_id, overlap_h)
+    issued = tokens.renew_with_overlap(session, token_id, overlap_h)
     if overlap_h == 0:
         sessions.end_all(session, token_id)
     after = {"token": token_id, "overlap_h": overlap_h}

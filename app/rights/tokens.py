@@ -65,8 +65,10 @@ def key_of_name(name: str) -> str:
     return name.lower()
 
 
-def rotate_token(session: Session, token_id: int, overlap_h: int, asked_with: str | None = None) -> tuple[Token, str]:
-    """Rotate a token, which is not kept; the former one works for some hours more.
+def renew_with_overlap(
+    session: Session, token_id: int, overlap_h: int, asked_with: str | None = None
+) -> tuple[Token, str]:
+    """Return a token with its new text, which is not kept; the former text works for some hours more.
 
     `asked_with` is the text that asks. Where it is the former one already, as after an answer that was lost, it stays
     that: what still uses it goes on.
@@ -113,8 +115,8 @@ def note_use(session: Session, token: Token) -> None:
         token.used_at = now
 
 
-def renew_token(session: Session, token: Token) -> str:
-    """Rotate a token, which is not kept, in the place of the one that it had, and return it."""
+def renew_at_once(session: Session, token: Token) -> str:
+    """Return a token's new text, which is not kept; the one that it had works no longer."""
     text = _new_text()
     token.hash, token.former_hash, token.former_until = hash_secret(text), None, None
     session.flush()

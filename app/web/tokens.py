@@ -99,7 +99,7 @@ def rotate(
     began with it end as well, but for the one that asks.
     """
     roles.require(session, "renew a token", caller, None, owner_id=token_id)
-    token, text = tokens.rotate_token(session, token_id, order.overlap_h, presented_text(request))
+    token, text = tokens.renew_with_overlap(session, token_id, order.overlap_h, presented_text(request))
     if order.overlap_h == 0:
         sessions.end_all(session, token.id, but=caller.act.session_id)
     audit.record(session, caller.act, 200, Change(after={"token": token.id, "overlap_h": order.overlap_h}))
