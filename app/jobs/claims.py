@@ -42,7 +42,9 @@ PAIR = (*CONTRAST, "submission", "second_submission")
 WITHIN = (*CONTRAST, "submission")
 
 
-def own_claims(manifest: Manifest, submission: Submission, prereg: Prereg | None, scores: ScoreTable) -> Table | None:
+def decide_submission(
+    manifest: Manifest, submission: Submission, prereg: Prereg | None, scores: ScoreTable
+) -> Table | None:
     """Return the claims that a submission alone can decide; None if there are none."""
     rows = [
         row

@@ -15,7 +15,7 @@ from app.boards.measured import Measurement
 from app.boards.methods.estimate import EstimateBoard
 from app.db.engine import SessionFactory, is_transient, run_in_transaction
 from app.db.models import NOT_ADMITTED, LabelAttempt, Submission
-from app.jobs.claims import own_claims
+from app.jobs.claims import decide_submission
 from app.jobs.evidence import Measuring
 from app.jobs.faults import TRIES, State, log_states, note_fault, said
 from app.kinds.contract import Evaluation
@@ -201,7 +201,7 @@ def _summarise(session: Session, own: _Own, *, is_ranked: bool) -> tuple[list[Ta
             measure=lambda board: [m for m in measuring.measure(board) if m.entrant not in answered.held_back],
         )
     )
-    claims = own_claims(manifest, own.submission, own.prereg, own.scores)
+    claims = decide_submission(manifest, own.submission, own.prereg, own.scores)
     return [*([] if claims is None else [claims]), *summary.tables], [*answered.checks, *summary.checks]
 
 
