@@ -132,13 +132,13 @@ def refuse_not_theirs(
     `known` are the stored ones of the names. No registration reserves a reference entrant, not even one that was
     registered before the manifest named the reference.
     """
-    wanted, named = sorted(names), current(session, benchmark)
+    wanted, named = sorted(names), newest_references(session, benchmark)
     refuse_reference(session, benchmark, named, wanted, token_id)
     refuse_foreign(known, token_id)
     reservations.refuse_reserved(session, benchmark, named.without(wanted), token_id)
 
 
-def claim(entrants: Iterable[Entrant], token_id: int) -> None:
+def set_first_owner(entrants: Iterable[Entrant], token_id: int) -> None:
     """Make the token the owner of those entrants that have none."""
     for entrant in entrants:
         if entrant.owner_id is None:
@@ -210,7 +210,7 @@ class References:
         return {name: reference for name, reference in meant.items() if reference is not None}
 
 
-def current(session: Session, benchmark: Benchmark) -> References:
+def newest_references(session: Session, benchmark: Benchmark) -> References:
     """Return the reference entrants that the newest manifest names, whatever version an upload was written for."""
     newest = select(ManifestVersion.yaml).where(ManifestVersion.benchmark_id == benchmark.id)
     yaml = session.scalars(newest.order_by(ManifestVersion.version.desc()).limit(1)).one()

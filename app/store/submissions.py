@@ -331,7 +331,7 @@ def write_submission(
     named = {name: entrant for name, entrant in locked.items() if name not in diagnostics}
     entrants.refuse_not_theirs(session, declared.benchmark, named, named.values(), submission.token_id)
     if submission.status == "received":
-        entrants.claim(named.values(), submission.token_id)
+        entrants.set_first_owner(named.values(), submission.token_id)
     session.add(submission)
     session.flush()
     _add_parts(session, submission, evidence, checks)
@@ -356,7 +356,7 @@ def refuse_named_since(session: Session, declared: Declared, table: ScoreTable, 
     """
     benchmark = declared.benchmark
     names = set(table.entrant.words).difference(series.diagnostic_names(table))
-    entrants.refuse_reference(session, benchmark, entrants.current(session, benchmark), names, token_id)
+    entrants.refuse_reference(session, benchmark, entrants.newest_references(session, benchmark), names, token_id)
 
 
 def _add_parts(session: Session, submission: Submission, evidence: Evidence, checks: Sequence[Check]) -> None:

@@ -192,7 +192,7 @@ def _refuse_references(session: Session, slug: str | None, parsed: ParsedPrereg,
     """Refuse a reference entrant to whom it is not for. Raises Conflict."""
     if slug is not None and benchmark_rows.known_slugs(session, [slug]):
         found = benchmark_rows.find_benchmark(session, slug)
-        named = entrants.current(session, found)
+        named = entrants.newest_references(session, found)
         entrants.refuse_reference(session, found, named, parsed.entrants or (), token_id)
 
 

@@ -303,7 +303,7 @@ def move_owner(
     benchmark = benchmark_rows.find_benchmark(session, slug)
     reserved = reservations.find_open(session, slug, entrant)
     is_reserved = reserved is not None and reserved.reservation.name == entrant
-    if is_reserved or entrant in entrants.current(session, benchmark).names:
+    if is_reserved or entrant in entrants.newest_references(session, benchmark).names:
         entrants.lock_entrants(session, benchmark.id, [entrant])
     row = entrants.lock_entrant(session, benchmark.id, entrant)
     to, by = tokens.get_token(session, order.token_id), tokens.get_token(session, caller.id)

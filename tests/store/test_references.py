@@ -96,15 +96,15 @@ def test_a_manifest_that_comes_between_check_and_storing_lets_no_stranger_in(
     """The submission, checked when nobody was scored relative to its entrant, is refused and stored nowhere."""
     declare(site, UNNAMED)
     steward = site.http.get("/whoami", headers=site.auth("steward")).json()["id"]
-    claim = entrants.claim
+    set_first_owner = entrants.set_first_owner
 
-    def claim_late(*arguments: Any) -> None:
+    def set_late(*arguments: Any) -> None:
         with site.sessions.begin() as other:
             benchmarks.update_benchmark(other, "tiny", parse_manifest(OPEN.encode()), OPEN.encode(), steward)
-        claim(*arguments)
+        set_first_owner(*arguments)
 
     with monkeypatch.context() as late:
-        late.setattr(entrants, "claim", claim_late)
+        late.setattr(entrants, "set_first_owner", set_late)
         refused = send(site, BASE)
 
     assert (refused.status_code, "the name belongs to the stewards of tiny" in refused.text) == (409, True)
