@@ -17,7 +17,7 @@ from app.manifest.model import Manifest
 from app.names import count
 from app.prereg.fields import Prereg
 from app.stats.arrays import BoolArray, FloatArray, IntArray
-from app.stats.claimed import FEWEST_SEEDS, Direction, Side, detectable, fewest_detecting, holm, judge, p_value
+from app.stats.claimed import FEWEST_SEEDS, Direction, Side, detectable, fewest_detecting, holm_levels, judge, p_value
 from app.stats.cluster import (
     Interval,
     Pairs,
@@ -554,7 +554,7 @@ def held_together(rows: Sequence[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
     `n_claims`.
     Claims of the benchmark itself are held together within each submission. A claim that is supported alone and not
     among the others is inconclusive. Rows without a p-value (None), decided before there were any, stay as they are.
-    Source: `app.stats.claimed.holm`, at one-sided levels.
+    Source: `app.stats.claimed.holm_levels`, at one-sided levels.
 
     >>> names = [column.name for column in COLUMNS]
     >>> own = dict.fromkeys(names) | {"source": "p", "verdict": "supported", "alone": "supported"}
@@ -571,7 +571,7 @@ def held_together(rows: Sequence[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
         # A claim is decided for each submission and entrant, and each of these is a try.
         n_tries = max(len(family), *(int(str(record["n_claims"] or 1)) for record in family))
         p_values = [_number(record["p_value"]) if record["alone"] == "supported" else None for record in family]
-        for record, p, level in zip(family, p_values, holm(p_values, n_tries, (1.0 - LEVEL) / 2.0), strict=True):
+        for record, p, level in zip(family, p_values, holm_levels(p_values, n_tries, (1.0 - LEVEL) / 2.0), strict=True):
             record["held_to"] = None if record["p_value"] is None else level
             if p is None:
                 continue

@@ -246,13 +246,13 @@ def _moved(side: Side, shift: float) -> Side:
     return replace(moved, extremes=(max(low, share * side.extremes[0]), side.extremes[1]))
 
 
-def holm(p_values: Sequence[float | None], n_claims: int, alpha: float) -> list[float]:
+def holm_levels(p_values: Sequence[float | None], n_claims: int, alpha: float) -> list[float]:
     """Return the one-sided level that each claim is held to, among `n_claims` of a family; None is never rejected.
 
     A claim holds where its p-value is at most its level. Claims of which no p-value is given count as not holding.
     Source: Holm 1979, A simple sequentially rejective multiple test procedure.
 
-    >>> [round(each, 4) for each in holm([0.001, 0.02, 0.5], 3, 0.05)]
+    >>> [round(each, 4) for each in holm_levels([0.001, 0.02, 0.5], 3, 0.05)]
     [0.0167, 0.025, 0.05]
     """
     known = sorted((p, at) for at, p in enumerate(p_values) if p is not None)

@@ -543,14 +543,14 @@ def paired_t_pairs(scores: FloatArray) -> PairTests:
 MOST_NEEDED = 10**12
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
+def holm_adjusted(p_values: Sequence[float]) -> list[float]:
     """Return p-values adjusted for multiple testing, in the same order; an empty list for an empty one.
 
     Raises InvalidArgument for a p-value outside [0, 1], or NaN: a test without a p-value must be left out of the
     family.
     Source: Holm 1979, A simple sequentially rejective multiple test procedure.
 
-    >>> holm([0.01, 0.04, 0.03])
+    >>> holm_adjusted([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
     """
     for p_value in p_values:

@@ -12,7 +12,7 @@ from app.stats import predictions
 from app.stats.arrays import FloatArray, IntArray
 from app.stats.calibrated import chi_squared, clopper_pearson_ydf, hanley_mcneil, logistic, wilson
 from app.stats.curves import threshold_curve
-from app.stats.pairs import examples_needed, examples_needed_of_all, holm, mcnemar_pairs, paired_t_pairs
+from app.stats.pairs import examples_needed, examples_needed_of_all, holm_adjusted, mcnemar_pairs, paired_t_pairs
 from app.stats.predictions import (
     GroupScores,
     conditional_mean,
@@ -158,7 +158,7 @@ def paired_t(differences: FloatArray) -> float:
 
 def test_holm_multiplies_the_smallest_most() -> None:
     """0.01 × 3, then 0.02 × 2, and never less than the one before."""
-    assert holm([0.04, 0.01, 0.02]) == pytest.approx([0.04, 0.03, 0.04])
+    assert holm_adjusted([0.04, 0.01, 0.02]) == pytest.approx([0.04, 0.03, 0.04])
 
 
 def test_a_smaller_difference_needs_more_examples() -> None:

@@ -19,7 +19,7 @@ from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.manifest_part import PredictionsPart, holds_labels
 from app.manifest.model import Manifest, part_of
 from app.stats.arrays import FloatArray, IntArray
-from app.stats.pairs import PairTests, examples_needed_of_all, holm, mcnemar_pairs, paired_t_pairs
+from app.stats.pairs import PairTests, examples_needed_of_all, holm_adjusted, mcnemar_pairs, paired_t_pairs
 from app.values.table import CellColumn, Column, ColumnarRows, Rows, Table
 
 Pair = tuple[NDArray[np.intp], ...]
@@ -230,7 +230,7 @@ def _with_holm(tests: Sequence[_Tests]) -> ColumnarRows:
     mirror = np.concatenate([each.mirror + start for each, start in zip(tests, starts, strict=False)])
     family = np.flatnonzero((np.arange(len(mirror)) < mirror) & ~np.isnan(p_values))
     p_holm = np.full(len(p_values), np.nan)
-    p_holm[family] = p_holm[mirror[family]] = holm(p_values[family].tolist())
+    p_holm[family] = p_holm[mirror[family]] = holm_adjusted(p_values[family].tolist())
     ends = starts[1:-1]
     return ColumnarRows.joined([each.rows(own) for each, own in zip(tests, np.split(p_holm, ends), strict=True)])
 

@@ -30,7 +30,7 @@ from app.kinds.parse import parse_manifest
 from app.kinds.predictions.pair_tests import MAX_ENTRANTS, pair_tables
 from app.kinds.registry import measured_kind
 from app.manifest.model import Manifest
-from app.stats.pairs import holm
+from app.stats.pairs import holm_adjusted
 from app.values.scores import Labels
 from app.values.table import Table
 from tests.cases.prediction_boards import BINARY, COLOURS, benchmark, benchmark_text, measure, spec, two_classes
@@ -224,7 +224,7 @@ def test_mcnemar_of_every_pair_is_that_of_the_pair() -> None:
     assert len(rows) == 6
     one_p = {(row["entrant_a"], row["entrant_b"]): float(str(row["p_value"])) for row in rows}
     both = [min(1.0, 2 * min(one_p[pair], one_p[pair[::-1]])) for pair in (("A", "B"), ("A", "C"), ("B", "C"))]
-    corrected = dict(zip(("AB", "AC", "BC"), holm(both), strict=True))
+    corrected = dict(zip(("AB", "AC", "BC"), holm_adjusted(both), strict=True))
     assert {f"{row['entrant_a']}{row['entrant_b']}": row["p_holm"] for row in rows} == corrected | {
         pair[::-1]: p for pair, p in corrected.items()
     }
