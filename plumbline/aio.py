@@ -14,7 +14,7 @@ from plumbline.calls import (
     token_of,
     upload_request,
 )
-from plumbline.cli.remote import RemoteRequest, accepted, client_options, json_of, tries
+from plumbline.cli.remote import RemoteRequest, accepted, attempts, client_options, json_of
 from plumbline.documents import DryRun, RunFields, Submission, Table
 from plumbline.frame import frame_of
 from plumbline.retries import UNDER_WAY, pauses
@@ -78,7 +78,7 @@ class AsyncClient:
             await asyncio.to_thread(context.__exit__, None, None, None)
 
     async def _send(self, request: RemoteRequest) -> Any:
-        for this in tries(self._address, request):
+        for this in attempts(self._address, request):
             await asyncio.sleep(this.pause_s)
             try:
                 this.response = await self._client.request(**request.call(self._address))

@@ -108,8 +108,8 @@ class RemoteServer:
         return json_of(self.address, self.send(request))
 
     def send(self, request: RemoteRequest) -> httpx2.Response:
-        """Send a request, see `tries`, and return an answer that says yes."""
-        for this in tries(self.address, request):
+        """Send a request, see `attempts`, and return an answer that says yes."""
+        for this in attempts(self.address, request):
             time.sleep(this.pause_s)
             try:
                 this.response = self._client.request(**request.call(self.address))
@@ -125,23 +125,23 @@ def client_options(token: str | None) -> dict[str, Any]:
 
 
 @dataclass
-class Try:
-    """One try of a request, after a pause; whoever sends it says what came of it, `response` or `error`."""
+class Attempt:
+    """One attempt at a request, after a pause; whoever sends it says what came of it, `response` or `error`."""
 
     pause_s: float
     response: httpx2.Response = field(init=False)
     error: httpx2.TransportError | None = None
 
 
-def tries(address: str, request: RemoteRequest) -> Iterator[Try]:
-    """Yield each try, until the last one has the answer. Raises Unreachable.
+def attempts(address: str, request: RemoteRequest) -> Iterator[Attempt]:
+    """Yield each attempt, until the last one has the answer. Raises Unreachable.
 
     A busy server and, where it does no harm, a broken connection are tried again.
     """
     pause = 0.0
     for attempt in range(1, MAX_ATTEMPTS + 1):
         is_last = attempt == MAX_ATTEMPTS
-        yield (this := Try(pause))
+        yield (this := Attempt(pause))
         if this.error is None:
             if is_last or this.response.status_code not in BUSY:
                 return
@@ -153,7 +153,7 @@ def tries(address: str, request: RemoteRequest) -> Iterator[Try]:
 
 
 def wait_s(attempt: int, retry_after: str | None) -> float:
-    """Return how long to wait before another try: what the server says, else longer each time."""
+    """Return how long to wait before another attempt: what the server says, else longer each time."""
     if retry_after is not None and retry_after.isdigit():
         return min(LONGEST_PAUSE_S, float(retry_after))
     return pause_s(attempt, first_s=FIRST_PAUSE_S, longest_s=LONGEST_PAUSE_S)
