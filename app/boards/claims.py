@@ -17,7 +17,16 @@ from app.manifest.model import Manifest
 from app.names import count
 from app.prereg.fields import Prereg
 from app.stats.arrays import BoolArray, FloatArray, IntArray
-from app.stats.claimed import FEWEST_SEEDS, Direction, Side, detectable, fewest_detecting, holm_levels, judge, p_value
+from app.stats.claimed import (
+    FEWEST_SEEDS,
+    Direction,
+    Side,
+    detectable,
+    fewest_detecting,
+    holm_error_rates,
+    judge,
+    p_value,
+)
 from app.stats.cluster import (
     Interval,
     Pairs,
@@ -554,7 +563,7 @@ def held_together(rows: Sequence[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
     `n_claims`.
     Claims of the benchmark itself are held together within each submission. A claim that is supported alone and not
     among the others is inconclusive. Rows without a p-value (None), decided before there were any, stay as they are.
-    Source: `app.stats.claimed.holm_levels`, at one-sided levels.
+    Source: `app.stats.claimed.holm_error_rates`, one-sided.
 
     >>> names = [column.name for column in COLUMNS]
     >>> own = dict.fromkeys(names) | {"source": "p", "verdict": "supported", "alone": "supported"}
@@ -571,12 +580,13 @@ def held_together(rows: Sequence[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
         # A claim is decided for each submission and entrant, and each of these is a try.
         n_tries = max(len(family), *(int(str(record["n_claims"] or 1)) for record in family))
         p_values = [_number(record["p_value"]) if record["alone"] == "supported" else None for record in family]
-        for record, p, level in zip(family, p_values, holm_levels(p_values, n_tries, (1.0 - LEVEL) / 2.0), strict=True):
-            record["held_to"] = None if record["p_value"] is None else level
+        error_rates = holm_error_rates(p_values, n_tries, (1.0 - LEVEL) / 2.0)
+        for record, p, error_rate in zip(family, p_values, error_rates, strict=True):
+            record["held_to"] = None if record["p_value"] is None else error_rate
             if p is None:
                 continue
-            # The only one left is held to the level of its interval, which has decided.
-            does_hold = p <= level or n_tries == 1
+            # The only one left is held to the error rate of its interval, which has decided.
+            does_hold = p <= error_rate or n_tries == 1
             words = f"{ONLY_ALONE}{count(n_tries, 'verdict')} held together"
             parts = str(record["note"] or "").split("; ")
             note = "; ".join(part for part in parts if part and not part.startswith(ONLY_ALONE))

@@ -22,11 +22,11 @@ FEWEST_SEEDS = 35
 """With fewer seeds than this, a verdict must stand with one more seed that fails, or succeeds, altogether.
 
 Of so many seeds one of which in ten fails altogether none has failed in 2.5 %: 0.9 ** 35. Where a claim is held to a
-smaller level than that, because it is one of several, more seeds are needed: `Side.held_to`.
+smaller error rate than that, because it is one of several, more seeds are needed: `Side.held_to`.
 """
 
 ALONE = 0.025
-"""The one-sided level of a claim that is held to no others."""
+"""The one-sided error rate of a claim that is held to no others."""
 
 RARE = 1.0 / 10.0
 """How often a seed fails altogether that a verdict must not overlook."""
@@ -144,9 +144,10 @@ def judge(sides: Sequence[Side], threshold: float, direction: Direction, level: 
 
 
 def p_value(sides: Sequence[Side], threshold: float, direction: Direction) -> float | None:
-    """Return the least one-sided level at which `judge` supports the claim, 1 if there is none up to a quarter.
+    """Return the least one-sided error rate at which `judge` supports the claim, 1 if there is none up to a quarter.
 
-    Of seeds with `Side.extremes` the further one is imagined at each level that so few of them cannot be held to.
+    An error rate of p is `judge` at the level 1 − 2p. Of seeds with `Side.extremes` the further one is imagined at each
+    error rate that so few of them cannot be held to (`Side.held_to`).
     None without an interval. Raises InvalidArgument as `judge` does. Source: the inversion of `judge`.
 
     >>> from app.stats.spreads import SHARE
@@ -159,8 +160,9 @@ def p_value(sides: Sequence[Side], threshold: float, direction: Direction) -> fl
         return None
     low, high = 1e-9, 0.25
 
-    def holds(at: float) -> bool:
-        return _lowest([side.held_to(at) for side in turned], 1.0 - 2.0 * at, with_further=True) >= least
+    def holds(error_rate: float) -> bool:
+        held = [side.held_to(error_rate) for side in turned]
+        return _lowest(held, 1.0 - 2.0 * error_rate, with_further=True) >= least
 
     if not holds(high):
         return 1.0
@@ -246,26 +248,27 @@ def _moved(side: Side, shift: float) -> Side:
     return replace(moved, extremes=(max(low, share * side.extremes[0]), side.extremes[1]))
 
 
-def holm_levels(p_values: Sequence[float | None], n_claims: int, alpha: float) -> list[float]:
-    """Return the one-sided level that each claim is held to, among `n_claims` of a family; None is never rejected.
+def holm_error_rates(p_values: Sequence[float | None], n_claims: int, alpha: float) -> list[float]:
+    """Return the one-sided error rate that each claim is held to, among `n_claims` of a family.
 
-    A claim holds where its p-value is at most its level. Claims of which no p-value is given count as not holding.
+    A claim holds where its p-value is at most its error rate. `alpha` is that of the family. Claims of which no p-value
+    is given (None) count as not holding. Adjusted p-values instead: `app.stats.pairs.holm_adjusted`.
     Source: Holm 1979, A simple sequentially rejective multiple test procedure.
 
-    >>> [round(each, 4) for each in holm_levels([0.001, 0.02, 0.5], 3, 0.05)]
+    >>> [round(each, 4) for each in holm_error_rates([0.001, 0.02, 0.5], 3, 0.05)]
     [0.0167, 0.025, 0.05]
     """
     known = sorted((p, at) for at, p in enumerate(p_values) if p is not None)
     n_left = max(n_claims, len(p_values))
-    levels = [alpha / n_left] * len(p_values)
+    error_rates = [alpha / n_left] * len(p_values)
     for p, at in known:
-        levels[at] = alpha / n_left
-        if p > levels[at]:
+        error_rates[at] = alpha / n_left
+        if p > error_rates[at]:
             for _, later in known[known.index((p, at)) :]:
-                levels[later] = alpha / n_left
+                error_rates[later] = alpha / n_left
             break
         n_left -= 1
-    return levels
+    return error_rates
 
 
 def _as_greater(sides: Sequence[Side], threshold: float, direction: Direction) -> tuple[Sequence[Side], float]:

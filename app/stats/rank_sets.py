@@ -59,11 +59,10 @@ class RankSets:
 
     `separated` [n_entrants, n_entrants] is True where row is better than column; it is transitive. `within` of the same
     shape, where it was asked for, is True where two are known to differ by less than what matters, which two that are
-    separated may, too. `critical` is the critical
-    value of all pairs, on the scale of the normal; NaN without a test. `first_p`
-    [n_entrants] is the smallest level at which an entrant leaves the set of those that may be first: at most 1 − level
-    where it is not in it; NaN without replicates. `ruled`, where there is a rule, is True where it decides that row is
-    better, and `tested` where a test says so, whatever the rule.
+    separated may, too. `critical` is the critical value of all pairs, on the scale of the normal; NaN without a test.
+    `first_p` [n_entrants] is the smallest error rate at which an entrant leaves the set of those that may be first: at
+    most 1 − level where it is not in it; NaN without replicates. `ruled`, where there is a rule, is True where it
+    decides that row is better, and `tested` where a test says so, whatever the rule.
     """
 
     separated: BoolArray
@@ -430,7 +429,7 @@ def rank_sets(
         first_p = _first_p(all_pairs, level, every, left, roots)
     tested = _closed(decided > 0, np.argsort(-all_pairs.points, kind="stable"))
     sets = RankSets(tested, first_p) if above is None or roots.all() else put_behind(tested, first_p, above)
-    # By rule, by implication, or by rounding an entrant is on the other side of the level than its own leads are.
+    # By rule, by implication, or by rounding an entrant is on the other side of 1 − level than its own leads are.
     alpha = round(1.0 - level, 12)
     stays = np.maximum(first_p, alpha + SMALLEST_STEP)
     first_p = np.where(sets.may_be_first, stays, np.minimum(sets.first_p, alpha))
@@ -662,7 +661,7 @@ def _close(words: NDArray[np.uint64]) -> None:
 
 
 def _first_p(all_pairs: AllPairs, level: float, every: Real, left: Real, rivals: BoolArray) -> FloatArray:
-    """Return the smallest level at which each is shown worse than a rival, [n_entrants]; NaN without replicates.
+    """Return the smallest error rate at which each is shown worse than a rival, [n_entrants]; NaN without replicates.
 
     Below 1 − level that is by the maxima of all pairs, `every`; from there on what is rejected at 1 − level need not be
     tested again, so that it is by the maxima of what is `left`.
@@ -727,7 +726,7 @@ ROUNDING = 1e-12
 """A spread below this fraction of the numbers' own size is rounding and counts as zero."""
 
 SMALLEST_STEP = 1e-9
-"""By as much a p-value is above the level at least where its entrant stays: more than rounding of the level itself."""
+"""By as much a p-value is above 1 − level at least where its entrant stays: more than rounding of it."""
 
 FEW_DEGREES, MOST_FREEDOM = 30.0, 1e6
 

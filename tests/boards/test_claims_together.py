@@ -10,7 +10,7 @@ from app.boards.example import benchmark, rows
 from app.boards.methods.mean import Mean
 from app.manifest.model import Leaderboard, Manifest
 from app.prereg.fields import Hypothesis, Prereg
-from app.stats.claimed import Direction, Side, holm_levels, judge, p_value
+from app.stats.claimed import Direction, Side, holm_error_rates, judge, p_value
 from app.stats.spreads import SHARE, Range
 from app.values.table import Cell
 
@@ -103,8 +103,8 @@ def test_holm_is_no_stricter_than_bonferroni_and_no_laxer_than_one() -> None:
     rng = np.random.default_rng(1)
     for _ in range(50):
         p = rng.uniform(size=5).tolist()
-        levels = holm_levels(p, 5, 0.05)
-        assert all(0.01 - 1e-12 <= level <= 0.05 + 1e-12 for level in levels)
+        error_rates = holm_error_rates(p, 5, 0.05)
+        assert all(0.01 - 1e-12 <= rate <= 0.05 + 1e-12 for rate in error_rates)
 
 
 @pytest.mark.parametrize("threshold", [0.2, 0.5, 0.8])
