@@ -1,4 +1,7 @@
-"""Numbers that a submission claims, contrasts that a registration declares, and deviations from it."""
+"""Numbers that a submission claims about itself, compared with ours, and its deviations from what was registered.
+
+Claims that were registered are decided elsewhere: `app.jobs.claims`.
+"""
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

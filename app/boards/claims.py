@@ -1,7 +1,9 @@
-"""Registered claims against the evidence: for each contrast the paired difference, its interval and the verdict. A
-contrast is between two conditions of one entrant, or between two entrants. Its pairs share everything else: task,
-seed and item; entrants whose seeds are their own are compared as independent. Units are seeds, or items where a
-benchmark has no seeds, or tasks, or the families of tasks that it declares. `app.stats.claimed` decides.
+"""Registered claims against the evidence: for each contrast the paired difference, its interval and the verdict.
+
+`app.jobs.claims` calls it when a claim is due, `app.stats.claimed` decides. A contrast is between two conditions of one
+entrant, or between two entrants. Its pairs share everything else: task, seed and item; entrants whose seeds are their
+own are compared as independent. Units are seeds, or items where a benchmark has no seeds, or tasks, or the families of
+tasks that it declares.
 """
 
 from collections import Counter

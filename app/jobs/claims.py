@@ -1,6 +1,7 @@
-"""Decides registered claims: within a submission when it is evaluated, between entrants at publication. A verdict
-stays listed whatever happens to its submission later; otherwise a refuted claim could be removed by submitting
-again.
+"""When registered claims are decided: within a submission at its evaluation, between entrants at publication.
+
+`app.boards.claims` decides each; numbers that a run states about itself are those of `app.admission.claims`. A verdict
+stays listed whatever happens to its submission later; otherwise a refuted claim could be removed by submitting again.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set

@@ -1,7 +1,9 @@
 """The benchmark manifest as values: metrics, tasks, admission rules, leaderboards.
 
-Read by every room above. Keys of one kind of evidence are that kind's part of it, and keys of a ranking method are
-declared in the method's module in `app.boards`: `app.manifest.build` receives both.
+`Metric` says what a metric of an upload means. Those that the server computes itself are in tables of their kind, such
+as `app.kinds.predictions.metrics`. Read by every room above. Keys of one kind of evidence are that kind's part of the
+manifest, and keys of a ranking method are declared in the method's module in `app.boards`: `app.manifest.build`
+receives both.
 """
 
 import json

@@ -1,8 +1,9 @@
 """A registered claim about a mean, or about the difference of two: its calibrated interval, p-value and verdict.
 
-A claim is decided by the calibrated interval of what is drawn at the top, seeds, tasks or families of tasks, and never
-by a percentile bootstrap. With few seeds of a bounded score the verdict must also stand with one more seed at the end
-of the range that speaks against it: a seed that fails altogether may not have been among so few.
+`app.boards.claims` makes the values out of evidence. A claim is decided by the calibrated interval of what is drawn at
+the top, seeds, tasks or families of tasks, and never by a percentile bootstrap. With few seeds of a bounded score the
+verdict must also stand with one more seed at the end of the range that speaks against it: a seed that fails altogether
+may not have been among so few.
 """
 
 import math

@@ -1,5 +1,6 @@
-"""Every ordered pair of entrants compared: task by task (wins, relative errors, mean ranks), and on the same
-examples (McNemar and paired t).
+"""Every ordered pair of entrants compared: task by task (wins, relative errors, mean ranks) or by McNemar and paired t.
+
+The two tests are on the same examples; all other p-values of pairs are those of `app.stats.rank_sets.AllPairs`.
 """
 
 import math

@@ -1,7 +1,9 @@
-"""One matrix of decisions between entrants, from studentized pairwise differences, and all that is read from it: rank
-sets, who may be first, groups. Ranks count from 1, which is the best. Source: Mogstad, Romano, Shaikh & Wilhelm 2024,
-Inference for Ranks with Applications to Mobility across Neighbourhoods and Academic Achievement across Countries,
-Review of Economic Studies 91(1).
+"""One matrix of decisions between entrants, from studentized pairwise differences, with the p-value of each pair.
+
+And all that is read from the matrix: rank sets, who may be first, groups. Ranks count from 1, which is the best. Tests
+of two entrants on the same examples, McNemar's and the paired t, are in `app.stats.pairs`. Source: Mogstad, Romano,
+Shaikh & Wilhelm 2024, Inference for Ranks with Applications to Mobility across Neighbourhoods and Academic Achievement
+across Countries, Review of Economic Studies 91(1).
 """
 
 import math

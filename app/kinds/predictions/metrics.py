@@ -1,8 +1,8 @@
-"""The metrics of predictions: one table of those with a fixed name (those of classes stand in `.classification`).
+"""The metrics that the server computes of predictions: a table by name, with those of classes in `.classification`.
 
 A metric at a constraint, such as `recall@precision=0.8`, is made from its name instead (`constrained`, there).
 `find_metric` finds either; the part of a manifest refuses any other name. Each row says everything of its metric: see
-`PredictionMetric`. `METRICS.also` adds one for a while.
+`PredictionMetric`. `METRICS.also` adds one for a while. What a manifest says of its own is `app.manifest.model.Metric`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

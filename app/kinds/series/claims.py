@@ -1,4 +1,6 @@
-"""What a run computed itself, as claims to be compared with ours: aggregates, intervals, leaderboards. A claim that no
+"""What a run of lrdbench computed itself, read as claims: aggregates, intervals, leaderboards.
+
+`app.kinds.series.summary` compares them with ours; registered claims are others: `app.jobs.claims`. A claim that no
 per-series row backs is a problem; one that the benchmark has no use for is left out.
 """
 

@@ -1,4 +1,4 @@
-"""What a benchmark of series declares beside the common keys: metrics, definitions and names of lrdbench's catalog."""
+"""What a benchmark of series declares beside the common keys, and what the metrics of lrdbench's catalog mean."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
