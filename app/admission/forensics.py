@@ -68,6 +68,7 @@ def look_within(scores: ScoreTable, blocks: Sequence[PredictionBlock] = ()) -> F
         findings += [moved for moved in shuffled_seeds(by_seed) if moved.entrant not in repeated]
         repeated |= {finding.entrant for finding in findings if finding.flag == "shuffled_seeds"}
         findings += [steady for steady in steady_seeds(by_seed) if steady.entrant not in repeated]
+        findings += [near for near in near_seeds(by_seed) if near.entrant not in repeated]
     findings += [twin for twin in twins_within(fingerprints) if twin.entrant not in copied]
     return Forensics(fingerprints, tuple(findings))
 
@@ -242,7 +243,7 @@ def _runs(words: Sequence[str], entrant: IntArray, contents: Hashes) -> Iterator
 LEAST_ARRANGEMENTS = 1e9
 """One in a billion by chance: a benchmark has thousands of pairs of entrants rather than millions."""
 
-LEAST_OF_A_SEED = 1e3
+LEAST_OF_A_SEED = 10.0
 """Several seeds alike are less likely than two, but so few rows that nearly everybody has them so say nothing."""
 
 
@@ -447,12 +448,55 @@ def _ln_steady(cells: Hashes, seed: IntArray, values: FloatArray, ease: FloatArr
     return log(max(float(gammainc(freedom / 2, q / 2)), LEAST))
 
 
+# Seeds that are nearly another one: a run with a little noise, its rows moved or not. Values that are in order in each
+# task and condition are compared, so that where a row stands does not matter.
+
+NEAR_GAP = 0.1
+"""Of a step between values in order, at most so much is near: of honest seeds a fifth of the rows are then."""
+
+
+def near_seeds(of: SeedRows) -> Iterator[Finding]:
+    """Yield which entrants have a seed of which half of the rows are nearly another one's, in order of their values.
+
+    A model that draws next to nothing looks the same; either way it is one run. Values that mostly repeat, such as 0/1,
+    are not compared. A seed is compared with the first and with the one before it.
+    """
+    seeds, cells, codes = np.asarray(of.scores.seed), _cells(of.scores), of.scores.entrant.codes
+    for at, column in enumerate(of.scores.columns):
+        values = of.scores.values[:, at]
+        known = np.flatnonzero(np.isfinite(values))
+        order = known[np.lexsort((values[known], cells[known], seeds[known], codes[known]))]
+        for own in np.split(order, np.flatnonzero(np.diff(codes[order])) + 1) if len(order) else ():
+            each = np.split(own, np.flatnonzero(np.diff(seeds[own])) + 1)
+            pairs = {(b - 1, b) for b in range(1, len(each))} | {(0, b) for b in range(1, len(each))}
+            near = [pair for pair in sorted(pairs) if _are_near(cells, values, each[pair[0]], each[pair[1]])]
+            if near:
+                entrant = of.scores.entrant.words[codes[own[0]]]
+                names = [str(seeds[each[a][0]]) for a in sorted({a for pair in near for a in pair})]
+                what = f"{column} of seeds {listed(names)}: half of the rows or more to a thousandth"
+                yield Finding(NEAR_SEEDS_FLAG, entrant, f"{entrant}, {what}, in the order of their values")
+
+
+def _are_near(cells: Hashes, values: FloatArray, first: IntArray, second: IntArray) -> bool:
+    """Say whether two seeds, rows in order of cell and value, agree on half of the rows within a small tolerance."""
+    if len(first) < LEAST_ROWS or not np.array_equal(cells[first], cells[second]):
+        return False
+    own, other = values[first], values[second]
+    # Whole numbers, such as ranks, may be the same ones in every order.
+    if len(np.unique(own)) < LEAST_DISTINCT * len(own) or np.array_equal(own, np.round(own)):
+        return False
+    low, high = np.quantile(own, [0.25, 0.75])
+    _, n_rows = np.unique(cells[first], return_counts=True)
+    least = min(TOLERANCE, NEAR_GAP / int(n_rows.max())) * (high - low)
+    return bool((np.abs(own - other) <= np.minimum(TOLERANCE * np.abs(own), least)).mean() >= LEAST_SHARE)
+
+
 # Rows that are nearly another entrant's: copies with a little noise, or shifted a little as a whole. Each column of
 # the sampled rows is compared as it is, shifted by the median difference, and scaled by the median ratio. Two honest
 # entrants agree within a thousandth on a few rows; agreement on half of them means copied numbers. It is flagged and
 # not refused: one model under two names looks the same.
 
-NEAR_ROWS_FLAG = "near_rows"
+NEAR_ROWS_FLAG, NEAR_SEEDS_FLAG = "near_rows", "near_seeds"
 
 TOLERANCE = 1e-3
 """The tolerance relative to a value, or to its column's interquartile range where that is smaller."""

@@ -127,6 +127,7 @@ FLAGS: Mapping[str, str] = {
     "same_seeds": "The same results under several seeds, item by item, which chance cannot explain",
     "shuffled_seeds": "As many of each result under several seeds, everywhere at once, which chance cannot explain",
     "steady_seeds": "Seeds that are more alike than chance allows",
+    "near_seeds": "Nearly the same values under several seeds, as a run with a little noise has them",
     "repeated_condition": "Rows with the same digits under several conditions",
     "same_rows": "Rows with the same digits under two entrants",
     "same_results": "The same results row by row under two entrants, which chance cannot explain",

@@ -84,6 +84,7 @@ def one_wrong_each(n_conditions: int) -> FloatArray:
 
 BOTH = [*grid(), *grid(entrant="other")]
 ONE_CONDITION = repeated(drawn(4, 2, 5, 4), slice(1, 2), slice(0, 1)).swapaxes(0, 1)
+NUMBERS = drawn(29, 20)
 ALL_BUT_ONE = np.where(np.arange(40) == 3, 0.0, 1.0)
 WITHIN: dict[str, tuple[ScoreTable, dict[str, str]]] = {
     "measured rows": (measured(BOTH), {}),
@@ -104,7 +105,20 @@ WITHIN: dict[str, tuple[ScoreTable, dict[str, str]]] = {
         by_seed(HALF, HALF, HALF, 1 - HALF), {"same_seeds": "A, all 40 rows of seeds 0, 1, 2"}),
     "a dozen numbers under five seeds": (by_seed(*[np.arange(12.0)] * 5), {"same_seeds": "A, all 12 rows"}),
     "a dozen numbers under two seeds, which may be chance": (by_seed(*[np.arange(12.0)] * 2), {}),
-    "ten zeros and ones under five seeds": (by_seed(*[np.repeat([0.0, 1.0], 5)] * 5), {}),
+    "ten zeros and ones under five seeds": (by_seed(*[np.repeat([0.0, 1.0], 5)] * 5), {"same_seeds": "A, all 10 rows"}),
+    "ten zeros and ones under two seeds, which may be chance": (by_seed(*[np.repeat([0.0, 1.0], 5)] * 2), {}),
+    "nineteen of twenty under forty seeds": (
+        by_seed(*[np.sign(np.arange(20.0))] * 40), {"same_seeds": "A, all 20 rows"}),
+    "numbers with a little noise for each seed": (
+        by_seed(*(NUMBERS + 1e-5 * drawn(30 + at, 20) for at in range(5))),
+        {"near_seeds": "A, right of seeds 0, 1, 2, 3, 4: half of the rows or more to a thousandth"}),
+    "numbers of three digits, turned for each seed": (
+        by_seed(*(np.roll(NUMBERS.round(3), 3 * at) + 1e-6 * at for at in range(5))), {"near_seeds": ""}),
+    "numbers of three digits, turned and nothing else": (
+        by_seed(*(np.roll(NUMBERS.round(3), 3 * at) for at in range(2))), {"near_seeds": ""}),
+    "numbers that are drawn anew for each seed": (by_seed(*(drawn(40 + at, 20) for at in range(16))), {}),
+    "two thousand numbers that are drawn anew for each seed": (
+        by_seed(*(drawn(60 + at, 2_000) for at in range(4))), {}),
     "seeds that are nearly all right": (by_seed(ALL_BUT_ONE, ALL_BUT_ONE), {}),
     "one run, its rows moved to other items for each seed": (
         of_seeds(turned(honest(1))),
