@@ -509,7 +509,7 @@ def _in_steps(values: FloatArray) -> FloatArray:
     distinct, place = np.unique(values, return_inverse=True)
     if len(distinct) <= MOST_STEPS:
         return values
-    group = (np.arange(len(distinct)) * MOST_STEPS // len(distinct))[place.reshape(-1)]
+    group = (np.arange(len(distinct)) * MOST_STEPS // len(distinct))[place]
     means: FloatArray = (np.bincount(group, values) / np.bincount(group))[group]
     return means
 
@@ -523,7 +523,7 @@ class _Steps:
         self._within, self._n_clusters = within, len(names)
         n_clusters = self._n_clusters
         self._is_constant = len(distinct) == 1
-        cells = cluster.reshape(-1) * len(distinct) + place.reshape(-1)
+        cells = cluster * len(distinct) + place
         counts = np.bincount(cells, minlength=n_clusters * len(distinct))
         counts = counts.reshape(n_clusters, len(distinct)).astype(np.float64)
         self._sizes = counts.sum(axis=1)

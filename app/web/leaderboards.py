@@ -251,7 +251,7 @@ def _by_task(
     a, b = (ranks.get(name) for name in pair)
     leader = pair[0 if a < b else 1] if isinstance(a, int) and isinstance(b, int) and a != b else None
     table = differences_table(spec, evidence.manifest.metrics[values.metric], values, pair, leader)
-    return Panel("Task by task", table, name_links(declared)) if table.rows else None
+    return Panel(table.title, table, name_links(declared)) if table.rows else None
 
 
 def _compare(

@@ -115,6 +115,7 @@ def test_the_page_shows_the_sentence_and_the_form_and_the_square_leads_to_it(due
 
     assert "mean scaled error is lower than Base" in shown
     assert "<option selected>Base" in shown
+    assert re.search(r"<h2[^>]*>\s*Task by task\s*</h2>", shown)
     assert (empty.status_code, "<button>Compare</button>" in empty.text) == (200, True)
     assert 'href="against?a=Good&amp;b=Base' in duel.http.get(f"{HOME}/error/pairwise?snapshot=1").text
     assert duel.http.get(f"{HOME}/error/against?a=Good&b=Base&snapshot=9").status_code == 404

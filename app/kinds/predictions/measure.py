@@ -363,7 +363,7 @@ def calibrated_average(
     if len(parts) < len(estimates):
         return None
     if len(known) < len(spreadings) or any(part.low is None for part in parts):
-        return over_parts(np.array([each.point for each in estimates], dtype=np.float64), parts, weights)
+        return over_parts(np.array([each.point for each in estimates]), parts, weights)
     within = Range(min(each.within.low for each in known), max(each.within.high for each in known))
     return calibrate(averaged_spread(side_by_side([each.spread for each in known]), weights), within, level)
 
