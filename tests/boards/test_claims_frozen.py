@@ -7,6 +7,7 @@ import pytest
 
 from app.boards.claims import AskedClaim, claims_table, contrasts_of, decide_claims, past_claim, undelivered_claim
 from app.kinds.parse import parse_manifest
+from app.kinds.registry import delivered_of
 from app.prereg.fields import Hypothesis
 from app.prereg.prereg import parse_prereg, sha256_hex
 from app.values.scores import Coded, ScoreTable
@@ -119,3 +120,24 @@ leaderboards: [{name: b, method: estimate, metrics: [success]}]
     assert is_compared or record["alone"] == "inconclusive"
     assert (record["difference"] is not None) is is_compared
     assert str(record["note"]).startswith("not compared: the two have other shares") is not is_compared
+
+
+@pytest.mark.parametrize(
+    ("second", "verdict", "note"), [("right", "supported", "all equal"), ("front", "inconclusive", "partial: 92 of 96")]
+)
+def test_a_claim_about_two_conditions_asks_for_nothing_in_a_third(second: str, verdict: str, note: str) -> None:
+    """Who delivered both is decided on them, whatever it lacks elsewhere; where one is incomplete, nothing is."""
+    asked = f"""
+grid: {{seeds: {list(range(12))}, conditions: [left, right, front], items: 4}}
+claims:
+  gap: {{contrast: [left, {second}], metric: success, threshold: 0.2}}
+"""
+    declared = parse_manifest(MANIFEST + asked.encode())
+    rows = [*grid(range(12)), *grid(range(11), ["front"])]
+    scores = table(rows)
+    scores.values[[row[2] != "left" for row in rows]] = 0.0
+    contrasts = contrasts_of(declared, None, None)
+    decided = decide_claims(declared, contrasts, scores, ASKED, delivered_of(declared))
+    (shown,) = claims_table(declared, decided).records()
+
+    assert (shown["verdict"], str(shown["note"])[: len(note)]) == (verdict, note)

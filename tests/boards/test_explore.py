@@ -7,18 +7,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.boards.evidence import BoardEvidence, LeftOut, Standing, board_of
+from app.boards.evidence import NOBODY, BoardEvidence, LeftOut, Standing, board_of
 from app.boards.example import EPISODES, measured
 from app.boards.example import benchmark as of_board
 from app.boards.explore import AFTERWARDS, FEWER, LABEL, QUICK, QUICK_FROM, Choice, chosen_board
 from app.boards.measured import Measurement
 from app.boards.methods.estimate import EstimateBoard
 from app.errors import FieldRejected
+from app.jobs.evidence import MOST_MEASURED_ROWS, RowsInMemory, for_a_reader
+from app.kinds.parse import parse_manifest
 from app.manifest.model import Manifest, Task
 from app.render.table_page import explore_form
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Table
+from tests.cases import prediction_boards
 from tests.cases.boards import declare
+from tests.cases.chamber import MANIFEST as CHAMBER
 
 TASKS = ("easy1", "easy2", "hard1", "hard2", "hard3", "odd")
 LISTED = "[" + ", ".join(f"{{id: {task}, where: {{level: {task.rstrip('123')}}}}}" for task in TASKS) + "]"
@@ -163,6 +167,34 @@ def test_a_choice_on_a_board_of_measured_entrants_is_in_the_words_of_its_evidenc
     ]
     assert chosen.notes[0].startswith(f"{LABEL}: 2 of 3 entrants (2 named).")
     assert any("seeds" in note for note in chosen.notes[1:])
+
+
+PREDICTIONS = prediction_boards.benchmark(prediction_boards.BINARY, ["auc"])
+
+
+@pytest.mark.parametrize(
+    ("manifest", "n_rows", "said"),
+    [
+        (parse_manifest(CHAMBER), MOST_MEASURED_ROWS, None),
+        (parse_manifest(CHAMBER), MOST_MEASURED_ROWS + 1, "200,001 rows, and a choice of tasks is computed of at most"),
+        (PREDICTIONS, 1, "are measured on all of its tasks; entrants can be chosen"),
+    ],
+)
+def test_a_choice_of_tasks_is_measured_while_a_reader_can_wait(
+    manifest: Manifest, n_rows: int, said: str | None
+) -> None:
+    """Episodes up to a number, predictions not at all; a choice of entrants alone measures nobody anew."""
+    spec = manifest.leaderboards[0]
+    evidence = replace(RowsInMemory(manifest, [], {}, {}).evidence(), n_rows=lambda: n_rows)
+    asked = for_a_reader(evidence, spec)
+
+    assert asked.measurements(spec, NOBODY) == []
+    if said is None:
+        assert asked.measurements(spec.over(["place"]), NOBODY) == []
+        return
+    with pytest.raises(FieldRejected) as refused:
+        asked.measurements(spec.over(["place"]), NOBODY)
+    assert said in refused.value.problems[0].message
 
 
 def test_a_choice_is_labelled_wherever_it_is_shown() -> None:

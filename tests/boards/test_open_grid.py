@@ -15,6 +15,7 @@ from app.boards.methods.estimate import measured_roster
 from app.boards.registry import compute_board
 from app.boards.standing import caveats_of, letters_table, separable_pairs
 from app.boards.tables import ON_COMMON_CELLS
+from app.errors import BoardUnavailable
 from app.kinds.episodes.coverage import open_items
 from app.kinds.parse import parse_manifest
 from app.render.table_page import board_chips
@@ -148,6 +149,16 @@ def test_nobody_is_said_to_be_first_where_tasks_are_open() -> None:
     # Wherever these are read, they come with what they are worth.
     assert caveats_of(pairs)[0].startswith("Provisional: ")
     assert {ON_COMMON_CELLS} <= {*pairs.notes} & {*letters_table(board, pairs).notes}
+
+
+def test_where_nobody_has_a_value_the_board_says_that_no_task_has_one() -> None:
+    """Rows alone make no ranks; what is shown in the board's place is the reason."""
+    open_to_all = parse_manifest(OPEN.encode())
+    empty = rows({"A": [np.nan, np.nan], "B": [np.nan]})
+
+    with pytest.raises(BoardUnavailable, match="No task has a result of every entrant") as refused:
+        compute_board(open_to_all, open_to_all.leaderboards[0], empty)
+    assert refused.value.reason == "no_common_task"
 
 
 def test_a_task_of_the_later_three_of_five_is_left_out_with_the_reason() -> None:

@@ -12,6 +12,7 @@ from app.boards.task_values import (
     differences_table,
     matrix_table,
     metrics_of_means,
+    places_table,
     side_by_side,
     standing_on_task,
     task_values,
@@ -217,6 +218,18 @@ def test_who_was_the_best_when_is_drawn_over_days() -> None:
     assert {"2024", "2025"} <= set(texts)
     assert "Quick: Score 2, Released 2025-07-02" in str(figure.shapes)
     assert [text for text in texts if "," in text] == []
+
+
+def test_the_tasks_of_an_entrant_are_listed_by_the_share_of_others_that_it_is_behind() -> None:
+    """Second of three comes before second of two; the first of two, and whoever is alone, before both."""
+    manifest = benchmark("method: mean")
+    cells = {"t1": {"A": 2.0, "B": 1.0}, "t2": {"A": 2.0, "B": 1.0, "C": 3.0}, "t3": {"A": 1.0, "B": 2.0}}
+    rows = scores(*((name, task, value, False) for task, own in cells.items() for name, value in own.items()))
+    spec = manifest.leaderboards[0]
+    by_task = task_values(manifest, spec, rows)
+    actual = places_table(spec, manifest.metrics["x"], by_task, {task: [task] for task in by_task.tasks}, "A")
+
+    assert [(row[0], row[2], row[3]) for row in actual.rows] == [("t3", 1, 2), ("t2", 2, 3), ("t1", 2, 2)]
 
 
 def test_two_without_a_common_task_are_not_compared() -> None:

@@ -205,3 +205,16 @@ def test_what_few_tasks_may_hide_is_said_of_families_and_by_pairs_too(method: st
     for notes in (found.leaderboard.notes, found.pairwise.notes, lettered.notes):
         (note,) = (note for note in notes if note.startswith("A rare failure may not be among so few tasks."))
         assert "an interval of 95 % from 10 tasks" in note
+
+
+@pytest.mark.parametrize("level", [0.9, 0.99])
+def test_letters_name_the_level_of_the_intervals_beside_them(level: float) -> None:
+    """It is the board's, which the legend of their page says of the line at a score."""
+    declared = manifest("method: mean")
+    own = declared.leaderboards[0].uncertainty.model_copy(update={"level": level})
+    spec = declared.leaderboards[0].model_copy(update={"uncertainty": own})
+    found = compute_board(
+        declared, spec, table({name: [0.1 * at + k for k in range(3)] for at, name in enumerate("AB")})
+    )
+
+    assert letters_table(found.leaderboard, found.pairwise).meta["level"] == level

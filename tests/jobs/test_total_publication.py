@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import delete, text
+from sqlalchemy.exc import DBAPIError
 
 from app.db.models import SubmissionTable
 from app.errors import TableRejected
@@ -235,8 +236,8 @@ def test_a_publication_that_failed_waits_longer_each_time(site: Site) -> None:
     assert 0 < waits[0].total_seconds() <= 5 < waits[1].total_seconds() <= 10
 
 
-def refuse_tables(site: Site, state: str) -> None:
-    """Let the database refuse every table of a submission, with an error of that code."""
+def refuse_rows(site: Site, table: str, state: str) -> None:
+    """Let the database refuse every row of a table, with an error of that code."""
     with site.as_owner() as session:
         session.execute(
             text(
@@ -244,9 +245,7 @@ def refuse_tables(site: Site, state: str) -> None:
                 f"$$ BEGIN RAISE EXCEPTION 'no room for this' USING ERRCODE = '{state}'; END $$"
             )
         )
-        session.execute(
-            text("CREATE TRIGGER refuse BEFORE INSERT ON submission_table FOR EACH ROW EXECUTE FUNCTION refuse()")
-        )
+        session.execute(text(f"CREATE TRIGGER refuse BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION refuse()"))
 
 
 @pytest.mark.parametrize(("state", "n_tries"), [("22003", 1), ("XX000", 3)])
@@ -254,7 +253,7 @@ def test_an_evaluation_that_the_database_refuses_ends_with_the_reason(site: Site
     """Numbers that it cannot hold are a fault of the computation; anything else is tried three times."""
     declare(site)
     number = send(site, BASE)["id"]
-    refuse_tables(site, state)
+    refuse_rows(site, "submission_table", state)
     statuses = []
     for work in (site.work, site.try_again, site.try_again)[:n_tries]:
         work()
@@ -266,6 +265,22 @@ def test_an_evaluation_that_the_database_refuses_ends_with_the_reason(site: Site
     rows = site.http.get("/health.json", headers=site.auth("admin")).json()["rows"]
     (told,) = [row for row in rows if row["what"] == "fault: not admitted"]
     assert (told["submission"], "no room for this" in told["reason"]) == (number, True)
+
+
+def test_a_full_disk_is_no_fault_of_what_is_published(site: Site) -> None:
+    """It counts as no try, after some of which a submission would be set aside; once there is room, it is published."""
+    declare(site)
+    number = send(site, BASE)["id"]
+    refuse_rows(site, "snapshot", "53100")
+    with pytest.raises(DBAPIError, match="no room for this"):
+        site.work()
+    about = site.http.get("/benchmarks/tiny.json").json()
+    with site.as_owner() as session:
+        session.execute(text("DROP TRIGGER refuse ON snapshot"))
+    site.work()
+
+    assert (about["publish_error"], about["publish_tries"]) == (None, 0)
+    assert site.http.get(f"/submissions/{number}.json").json()["status"] == "published"
 
 
 def test_an_incomplete_entrant_does_not_take_the_others_off_a_board(roomy_site: Site) -> None:

@@ -213,6 +213,15 @@ def test_bins_may_reach_from_and_to_a_mean_of_extremes() -> None:
     assert (bins.centre.tolist(), bins.n_examples.tolist()) == ([2.5, 5.5], [2, 3])
 
 
+@pytest.mark.parametrize(("only", "width"), [(0.5, 1.0), (-8.0, 8.0)])
+def test_of_equal_numbers_the_bins_begin_there_and_are_as_wide_as_the_number(only: float, width: float) -> None:
+    """All are in the first bin; together the bins are at least 1 wide, however small the number."""
+    bins = conditional_mean(np.full(3, only), np.array([1.0, 2.0, 6.0]), np.ones(3), n_bins=2)
+
+    assert bins.centre.tolist() == [only + 0.25 * width, only + 0.75 * width]
+    assert (bins.mean[0], bins.n_examples.tolist()) == (3.0, [3, 0])
+
+
 def test_normal_residuals_lie_on_the_diagonal() -> None:
     """Their quantiles are the theoretical ones, up to chance."""
     residuals = np.random.default_rng(0).normal(3.0, 2.0, size=2000)

@@ -142,6 +142,36 @@ def test_a_column_of_any_name_becomes_a_metric_that_may_be_named(column: str, na
     assert metric_name(column) == name
 
 
+def test_a_column_of_true_and_false_is_a_metric_from_zero_to_one(tmp_path: Path) -> None:
+    """However they are written; the board is of the share that is true."""
+    draft = draft_of("model,task,passed\na,t,true\na,u,False\nb,t,TRUE\nb,u,false\n", tmp_path)
+    (metric,) = draft.metrics
+
+    assert (draft.roles.metrics, metric.low, metric.high) == (("passed",), 0.0, 1.0)
+    assert metric.why == "every value is 0 or 1"
+
+
+@pytest.mark.parametrize(
+    ("column", "most", "high"),
+    [
+        ("error_percent", 1.5, 100.0),
+        ("error_percent", 100.0, 100.0),
+        ("error_percent", 100.5, None),
+        ("error_percent", 1.0, None),
+        ("accuracy", 1.0, 1.0),
+        ("accuracy", 1.5, 100.0),
+        ("error", 1.5, None),
+    ],
+)
+def test_a_percentage_is_told_by_its_name_and_by_values_beyond_one(
+    tmp_path: Path, column: str, most: float, high: float | None
+) -> None:
+    """Up to 100; an error of at most 1 by that name may be either, so that its end is left to who drafts."""
+    draft = draft_of(f"model,task,{column}\na,t,0.25\nb,t,{most}\n", tmp_path)
+
+    assert [(metric.low, metric.high) for metric in draft.metrics] == [(0.0, high)]
+
+
 def test_words_are_found_in_camel_case() -> None:
     """Names of columns come in every style."""
     assert tokens("p95LatencyMs") == ["p95", "latency", "ms"]

@@ -92,3 +92,30 @@ def test_what_compares_with_a_clean_series_fails_with_it() -> None:
     failed = {metric: "".join(np.array(list("abc"))[of[0]]) for metric, of in failures.by_metric.items()}
 
     assert failed == {metric: "ac" if known.modes == STRESS_ONLY else "c" for metric, known in CATALOG.items()}
+
+
+def test_a_failure_on_no_record_is_nobodys() -> None:
+    """An estimate that is invalid and names no record says nothing of another record, or of another estimator."""
+    rows = example_rows({"GPH": [1.0, 0.0, 0.0], "RS": [1.0, 1.0, 1.0]}, "validity_rate")
+    assert rows.item is not None
+    nameless = replace(rows, item=Coded(("a", "b"), np.where(rows.item.codes == 2, -1, rows.item.codes)))
+    failures = declared_failures(nameless, held_records(nameless, ["GPH", "RS"]), SeriesPart(), ["mae"])
+
+    assert failures.by_metric["mae"].tolist() == [[False, True], [False, False]]
+
+
+def test_metadata_declare_the_failures_of_comparisons_and_no_missing_interval() -> None:
+    """Which intervals are missing is recomputed from the estimates: what a run writes of them counts for nothing."""
+    said = {
+        "coverage@0.95": {"missing_reason": "missing_ci"},
+        "preprocessing_sensitivity": {"missing_reason": "missing_alt"},
+    }
+    about = {"metadata": Coded((json.dumps(said),), np.array([0, -1, -1]))}
+    listed = {"missing_ci": Coded(("coverage@0.95",), np.array([-1, 0, -1]))}
+    rows = replace(run(), recorded={**about, **listed})
+    failures = declared_failures(rows, held_records(rows, ["GPH"]), SeriesPart(), list(said))
+
+    assert {metric: of[0].tolist() for metric, of in failures.by_metric.items()} == {
+        "coverage@0.95": [False, True, False],
+        "preprocessing_sensitivity": [True, False, False],
+    }
