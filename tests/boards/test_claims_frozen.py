@@ -5,7 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.boards.claims import AskedClaim, claims_table, contrasts_of, decide_claims, past_claim, undelivered_claim
+from app.boards.claims import (
+    AskedClaim,
+    ClaimedContrast,
+    claims_table,
+    contrasts_of,
+    decide_claims,
+    past_claim,
+    undelivered_claim,
+)
 from app.kinds.parse import parse_manifest
 from app.kinds.registry import delivered_of
 from app.prereg.fields import Hypothesis
@@ -123,7 +131,8 @@ leaderboards: [{name: b, method: estimate, metrics: [success]}]
 
 
 @pytest.mark.parametrize(
-    ("second", "verdict", "note"), [("right", "supported", "all equal"), ("front", "inconclusive", "partial: 92 of 96")]
+    ("second", "verdict", "note"),
+    [("right", "supported", "all equal"), ("front", "inconclusive", "partial: 92 of 96 included; all equal")],
 )
 def test_a_claim_about_two_conditions_asks_for_nothing_in_a_third(second: str, verdict: str, note: str) -> None:
     """Who delivered both is decided on them, whatever it lacks elsewhere; where one is incomplete, nothing is."""
@@ -140,4 +149,23 @@ claims:
     decided = decide_claims(declared, contrasts, scores, ASKED, delivered_of(declared))
     (shown,) = claims_table(declared, decided).records()
 
-    assert (shown["verdict"], str(shown["note"])[: len(note)]) == (verdict, note)
+    assert (shown["verdict"], shown["note"]) == (verdict, note)
+
+
+@pytest.mark.parametrize(
+    ("n_second", "verdict", "note"),
+    [
+        (12, "supported", "provisional: nobody has declared what is asked; all equal"),
+        (11, "inconclusive", "4 unmatched; provisional: nobody has declared what is asked; all equal"),
+    ],
+)
+def test_where_no_grid_is_declared_a_claim_rests_on_matched_pairs_alone(n_second: int, verdict: str, note: str) -> None:
+    """Episodes without a partner might have contradicted it; that nobody knows what is asked is said either way."""
+    rows = [*grid(range(12), ["left"]), *grid(range(n_second), ["right"])]
+    scores = table(rows)
+    scores.values[[row[2] == "right" for row in rows]] = 0.0
+    contrast = ClaimedContrast("gap", "manifest", "left", "right", "success", 0.2, "greater")
+    decided = decide_claims(DECLARED, [contrast], scores, ASKED, delivered_of(DECLARED))
+    (shown,) = claims_table(DECLARED, decided).records()
+
+    assert (shown["verdict"], shown["note"]) == (verdict, note)

@@ -232,6 +232,50 @@ def test_the_tasks_of_an_entrant_are_listed_by_the_share_of_others_that_it_is_be
     assert [(row[0], row[2], row[3]) for row in actual.rows] == [("t3", 1, 2), ("t2", 2, 3), ("t1", 2, 2)]
 
 
+def test_places_say_whom_they_count() -> None:
+    """Who lacks one task of a group has no place in the group, and one on each other task."""
+    manifest = benchmark("method: mean")
+    rows = scores(("A", "t1", 1.0, False), ("A", "t2", 4.0, False), ("B", "t1", 2.0, False))
+    spec, metric = manifest.leaderboards[0], manifest.metrics["x"]
+    by_task = task_values(manifest, spec, rows)
+    of_task = places_table(spec, metric, by_task, {"t1": ["t1"]}, "B")
+    of_group = places_table(spec, metric, by_task, {"g": ["t1", "t2"]}, "A", title="Task group")
+
+    assert [row[2:4] for table in (of_task, of_group) for row in table.rows] == [(2, 2), (1, 1)]
+    assert places_table(spec, metric, by_task, {"g": ["t1", "t2"]}, "B", title="Task group").rows == ()
+    assert of_task.notes == ("Places count only entrants with a result on the task. They are not tested.",)
+    assert of_group.notes == ("Places count only entrants with all tasks of the group. They are not tested.",)
+
+
+def test_two_are_compared_on_the_tasks_of_both_and_how_many_are_left_out_is_said() -> None:
+    """Nothing is said of it where both have all."""
+    manifest = benchmark("method: mean")
+    spec = manifest.leaderboards[0]
+    both = [(name, task, value, False) for name, value in (("A", 1.0), ("B", 2.0)) for task in ("t1", "t2", "t3")]
+    for rows, said in ((both, []), (both[:-1], ["Tasks that one or both lack are left out: 1."])):
+        by_task = task_values(manifest, spec, scores(*rows))
+        notes = differences_table(spec, manifest.metrics["x"], by_task, ("A", "B")).notes
+        assert [note for note in notes if "left out" in note] == said
+
+
+@pytest.mark.parametrize(
+    ("leaks", "model", "said"),
+    [
+        (True, "B", ("A leaked cell shows the entrant's own value; the board counts that of B there.",)),
+        (True, "Gone", ("A leaked cell shows the entrant's own value; the board does not count it.",)),
+        (False, "B", ()),
+    ],
+)
+def test_the_matrix_says_what_a_board_counts_for_a_leaked_value(leaks: bool, model: str, said: tuple[str, ...]) -> None:
+    """The picture shows values as they were sent; without a leaked one there is nothing to say."""
+    manifest = benchmark(f"{SKILL}, leakage_model: {model}")
+    rows = scores(("A", "t1", 1.0, leaks), ("A", "t2", 4.0, False), ("B", "t1", 2.0, False), ("B", "t2", 2.0, False))
+    spec = manifest.leaderboards[0]
+    actual = matrix_table(spec, manifest.metrics["x"], task_values(manifest, spec, rows), ["A", "B"])
+
+    assert actual.notes[1:] == said
+
+
 def test_two_without_a_common_task_are_not_compared() -> None:
     """There are no rows, and a sentence."""
     manifest = benchmark("method: mean")

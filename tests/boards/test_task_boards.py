@@ -12,7 +12,7 @@ from app.errors import ManifestRejected
 from app.kinds.parse import parse_manifest
 from app.manifest.model import Manifest
 from app.values.scores import Coded, ScoreTable
-from app.values.table import Table
+from app.values.table import Column, Table
 
 NAN = float("nan")
 # On a the order is X, Y = Z; on b it is Z, X, and Y has nothing; on c it is Y, X, Z.
@@ -218,3 +218,22 @@ def test_letters_name_the_level_of_the_intervals_beside_them(level: float) -> No
     )
 
     assert letters_table(found.leaderboard, found.pairwise).meta["level"] == level
+
+
+def test_letters_name_whom_they_leave_out() -> None:
+    """Who has no rank is compared with nobody; of the ranked, those without a listed pair are not counted."""
+    columns = (Column("rank", "Rank", "integer"), Column("entrant", "Entrant", "text"), Column("s", "Score"))
+    rows = ((1, "A", 4.0), (2, "B", 3.0), (3, "C", 2.0), (None, "Part", 9.0))
+    pairs = (Column("entrant_a", "A", "text"), Column("entrant_b", "B", "text"), Column("separable", "", "flag"))
+
+    def notes(ranked: tuple[tuple[Any, ...], ...], names: str) -> list[str]:
+        listed = tuple((a, b, True) for a in names for b in names if a != b)
+        lettered = letters_table(
+            Table("leaderboard/b", "B", columns, ranked, (), {"rank_by": "s"}), Table("pairwise/b", "B", pairs, listed)
+        )
+        return list(lettered.notes[2:])
+
+    compared = "Only the best 2 of 3 are here: bars end with them, and who else is not counted."
+    assert notes(rows[:3], "ABC") == []
+    assert notes(rows, "ABC") == ["Compared with nobody, for want of a rank: Part."]
+    assert notes(rows[:3], "AB") == [compared]
