@@ -20,7 +20,7 @@ help:
 	@echo "make test-fast run the tests that need no database and little time"
 	@echo "make test-ci   run those with servers, browsers and clusters of their own, and those that judge waiting"
 	@echo "make test-long simulations, a thousand publications, faults and mutants: before an issue is closed"
-	@echo "make faults    kill, stop and fill real servers and disks for ten minutes; FAULTS_N says how many submissions"
+	@echo "make faults    kill, stop and fill real servers and disks for twelve minutes; FAULTS_N says how many submissions"
 	@echo "make test-postgres PROGRAMS=/usr/lib/postgresql/18/bin runs what asks the database, and a storm, on that Postgres"
 	@echo "make release-database NAME=0.1.0 keeps a small database of this version, which every later one must upgrade"
 	@echo "make fuzz      ten minutes of made-up submissions; FUZZ_S says how many seconds"

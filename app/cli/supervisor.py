@@ -1,7 +1,7 @@
 """Keeps a server's own processes running, and stops them; used by `plumbline serve`.
 
 Each process is the leader of its own session, so Ctrl-C in a terminal reaches the supervisor alone. Its standard input
-is a socket (`signs_of_life`), over which it says each second that it lives: one that falls silent is killed, and one
+is a socket, over which it says each second that it lives: one that falls silent is killed, and one
 that ended is started again.
 """
 

@@ -2,7 +2,7 @@
 full three-way array would not fit in memory. Deviations are [n_entrants, n_resamples], each row of mean 0. Memory is
 that of the deviations and of squares [n_entrants, n_entrants], never that of the product of the three.
 
-The compiler is imported here, on that first use: processes that answer requests never draw, and stay smaller.
+The compiler is imported here, on that first use: a process that computes no board stays smaller.
 """
 
 import math

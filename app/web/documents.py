@@ -310,7 +310,7 @@ class RotatedDocument(TokenDocument):
 
 
 class WhoamiDocument(TermsDocument):
-    """The token of the request: what it may do, and where; an admin decides everywhere, `steward_of` is null then."""
+    """The token of the request: what it may do, and where, within its limits; `steward_of` is null of an admin: all."""
 
     steward_of: list[str] | None
 

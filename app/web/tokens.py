@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from app.db.models import SCOPES, Token
 from app.rights import roles, sessions, tokens
-from app.rights.policy import allows
+from app.rights.policy import STEWARD, allows
 from app.rights.tokens import Bounds, in_short
 from app.store import audit
 from app.store.audit import Change
@@ -122,7 +122,7 @@ def revoke(token_id: TokenNumber, session: SessionDep, caller: Annotated[Caller,
 def whoami(session: SessionDep, caller: Annotated[Caller, may("see one's own account")]) -> Response:
     """Return whose token this is, what it may do, and where."""
     token = tokens.get_token(session, caller.id)
-    steward_of = None if caller.role == "admin" else roles.benchmarks_of(session, caller.id, "steward")
+    steward_of = roles.stewarded_slugs(session, caller) if caller.has(STEWARD) else []
     return json_answer({**about_token(token), "steward_of": steward_of}, headers=NO_STORE)
 
 

@@ -3,13 +3,14 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from sqlalchemy import select, update
 
 from app.db.models import Token
 from app.rights import tokens
 from app.store import audit
 from tests.cases.registrations import YAML
-from tests.cases.walkthrough import BASE, GOOD, PREREG, declare
+from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, declare
 from tests.fixtures import Site
 
 FILES = [("files", ("r.csv", GOOD)), ("prereg", ("p.yaml", PREREG))]
@@ -124,6 +125,26 @@ def test_a_token_says_what_it_may_do(site: Site) -> None:
     assert (about["name"], about["role"], about["benchmarks"], about["steward_of"]) == (
         "steward", "steward", None, ["tiny"],
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("limits", "steward_of"),
+    [({"benchmarks": ["other"]}, []), ({"benchmarks": ["tiny"]}, ["tiny"]), ({"scopes": ["submit"]}, [])],
+    ids=str,
+)
+def test_a_token_is_no_steward_where_its_limits_refuse_it(
+    site: Site, limits: dict[str, list[str]], steward_of: list[str]
+) -> None:
+    """It named a benchmark in which everything that a steward does was refused."""
+    declare(site)
+    other = MANIFEST.replace("slug: tiny", "slug: other")
+    assert site.http.post("/benchmarks", content=other, headers=site.auth("admin")).status_code == 201
+    order = {"name": "narrow", "role": "steward", **limits}
+    made = site.http.post("/tokens", json=order, headers=site.auth("admin")).json()
+    granted = {"token": made["id"], "role": "steward"}
+    assert site.http.post("/benchmarks/tiny/roles", json=granted, headers=site.auth("admin")).status_code == 200
+
+    assert site.http.get("/whoami", headers=bearer(made["token"])).json()["steward_of"] == steward_of
 
 
 def test_a_token_for_an_entrant_submits_and_registers_no_other(site: Site) -> None:
