@@ -6,6 +6,7 @@ stays listed whatever happens to its submission later; otherwise a refuted claim
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from sqlalchemy.orm import Session
 
@@ -18,16 +19,18 @@ from app.boards.claims import (
     contrasts_of,
     decide_claims,
     past_claim,
+    source_of,
     undelivered_claim,
 )
 from app.db.models import Submission
+from app.jobs.claims_after import tell_after
 from app.kinds.registry import delivered_of
 from app.manifest.model import Manifest
 from app.prereg.fields import Prereg
 from app.program.version import code_version
 from app.rights.tokens import owners
 from app.store import benchmarks, preregs, snapshots, submissions
-from app.store.preregs import CURRENT, GONE, Decided, best, list_decided, worst
+from app.store.preregs import CURRENT, GONE, Decided, RegistrationStatus, best, list_decided, worst
 from app.store.publication import CurrentEvidence, Inputs
 from app.store.rows import read_each
 from app.values.scores import ScoreTable
@@ -79,12 +82,32 @@ def decide_benchmark(session: Session, inputs: Inputs) -> Table | None:
     rows += _undelivered(
         inputs, asked, {_named(row)["claim"] for row in rows}, {_key(_named(r), CONTRAST) for r in rows}
     )
-    return claims_table(inputs.declared.manifest, rows, _registered(session, inputs)) if rows else None
+    if not rows:
+        return None
+    listed = preregs.list_registrations(session, inputs.declared)
+    told = tell_after(rows, _registered_at(listed), _first_here(session, inputs, rows))
+    return claims_table(inputs.declared.manifest, told, _registered(session, inputs, listed))
 
 
-def _registered(session: Session, inputs: Inputs) -> list[tuple[int, ClaimedContrast]]:
+def _registered_at(listed: Sequence[RegistrationStatus]) -> dict[str, datetime]:
+    """Return when each registration was here, or earlier by a steward's word, by the name of its source."""
+    return {
+        source_of(each.prereg.sha256): min(each.prereg.registered_at, each.attested_at or each.prereg.registered_at)
+        for each in listed
+    }
+
+
+def _first_here(session: Session, inputs: Inputs, rows: Sequence[Row]) -> dict[str, datetime]:
+    claims = [claim for row in rows if (claim := _named(row))["source"] != BY_MANIFEST]
+    named = {str(claim[each]) for claim in claims for each in ("entrant", "first", "second") if claim[each] is not None}
+    return preregs.first_received(session, inputs.declared.benchmark.id, named) if named else {}
+
+
+def _registered(
+    session: Session, inputs: Inputs, listed: Sequence[RegistrationStatus]
+) -> list[tuple[int, ClaimedContrast]]:
     """Return the contrasts of every registration for the benchmark with its owner, also where nobody reported."""
-    listed, linked = preregs.list_registrations(session, inputs.declared), owners(session, inputs.declared.benchmark.id)
+    linked = owners(session, inputs.declared.benchmark.id)
     owner_of = {each.prereg.sha256: linked.get(each.prereg.registered_by, each.prereg.registered_by) for each in listed}
     return [
         (owner_of[sha256], contrast)

@@ -16,6 +16,7 @@ from app.boards.claims import AskedClaim, ClaimedContrast, decide_claims, held_t
 from app.boards.evidence import BoardEvidence
 from app.errors import EvidenceRejected, ManifestRejected, Problem, TableRejected
 from app.jobs.boards import LAST_GOOD, compute_tables
+from app.jobs.claims_after import keep_after
 from app.jobs.evidence import Packed, RowsInMemory
 from app.kinds.contract import Described
 from app.kinds.parse import parse_manifest
@@ -189,8 +190,8 @@ def decide_again(published: Table, evidence: RowsInMemory) -> Table:
     rows = []
     for row, claim in zip(published.rows, published.records(), strict=True):
         again = {decided[at]: decided for decided in _decide(claim, evidence)} if claim["status"] == CURRENT else {}
-        # Which registrations there are is not in the rows: what was said of them stays.
-        new = again.get(row[at], row)
+        # Which registrations there are, and since when, is not in the rows: what was said of them stays.
+        new = keep_after(again.get(row[at], row), row)
         rows.append((*new[:among], row[among], *new[among + 1 :]))
     return replace(published, rows=tuple(held_together(rows)))
 

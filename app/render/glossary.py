@@ -483,8 +483,13 @@ CLAIMS = (
         "Registered claim",
         "A statement that was registered before the submission that cites it, or that the benchmark asks of "
         "everybody: in a metric, one side exceeds the other by at least a threshold. It is decided here, from the "
-        "rows. The time of the registration is on its page. What was known by then nobody here can tell: evidence of "
-        "the other side may have been here already, and results may have been seen, or published elsewhere. A "
+        "rows.\n\n"
+        "- What is checked: a submission is taken under a registration that was here before it.\n"
+        "- What is told: where admitted evidence of an entrant that decides a claim was here before the registration, "
+        "also evidence that was withdrawn since, the note says so, with both times; a time for which a steward "
+        "vouches counts as that of the registration.\n"
+        "- What nobody here can tell: whether results were seen before they were sent, or published elsewhere.\n\n"
+        "A "
         "submission whose seeds and items had other results here before is flagged.",
     ),
     GlossaryEntry(

@@ -464,6 +464,20 @@ def list_decided(session: Session, benchmark_id: int, left_out: Set[int] = froze
     ]
 
 
+def first_received(session: Session, benchmark_id: int, names: Set[str]) -> dict[str, datetime]:
+    """Return when the first admitted submission of each of these entrants was received, also if it is former by now."""
+    admitted = select(SubmissionEvent.submission_id).where(SubmissionEvent.status == "evaluated")
+    query = (
+        select(Entrant.name, func.min(Submission.received_at))
+        .join(Entry, Entry.entrant_id == Entrant.id)
+        .join(Submission, Submission.id == Entry.submission_id)
+        .where(Entrant.benchmark_id == benchmark_id, one_of(Entrant.name, names), Submission.id.in_(admitted))
+        .group_by(Entrant.name)
+    )
+    known: dict[str, datetime] = dict(session.execute(query).all())
+    return known
+
+
 def _records(content: Mapping[str, Any] | None) -> list[dict[str, Cell]]:
     return [] if content is None else list(Table.from_json(content).records())
 

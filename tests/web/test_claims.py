@@ -1,11 +1,13 @@
 """Registered claims over HTTP: a verdict stays listed, whatever is submitted or withdrawn later."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import select, text, update
 
 from app.db.models import SubmissionTable
+from app.jobs.replay import differences, read_export, recompute
 from app.prereg.prereg import sha256_hex
 from tests.cases.chamber import MANIFEST, PREREG, bundle, episode, zipped
 from tests.cases.chamber_http import YAML, register, send
@@ -180,3 +182,98 @@ def test_a_claim_counts_what_its_owner_registered_and_nobody_else(site: Site) ->
 def of_conditions(name: str, direction: str) -> bytes:
     """Return a registration that claims a difference of two conditions of one entrant."""
     return OF_CONDITIONS.replace(b"NAME", name.encode()).replace(b"DIRECTION", direction.encode())
+
+
+BETWEEN = b"""benchmark: arm
+entrants: [NAME]
+tasks: [place]
+metrics: [success]
+seeds: SEEDS
+""".replace(b"SEEDS", str(SEEDS).encode())
+
+
+def between(name: str, claim: str = "") -> bytes:
+    """Return a registration of an entrant, with a claim such as "mover, other, greater" or without any."""
+    *sides, direction = claim.split(", ")
+    hypothesis = (
+        f"hypotheses: [{{contrast: [{', '.join(sides)}], metric: success, threshold: 0.0, direction: {direction}}}]\n"
+    )
+    return BETWEEN.replace(b"NAME", name.encode()) + (hypothesis.encode() if claim else b"")
+
+
+def post(site: Site, prereg: bytes, who: str = "alice") -> None:
+    """Register."""
+    sent = site.http.post("/preregs?benchmark=arm", content=prereg, headers=site.auth(who) | YAML)
+    sent.raise_for_status()
+
+
+AFTER = re.compile(
+    r"Registered after evidence of (.*) was here already \(first on \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC; registered "
+    r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\): nobody can say that it was not chosen after seeing it\.$"
+)
+
+
+def told(site: Site, source: bytes) -> list[tuple[str, list[str], int]]:
+    """Return verdicts of a registration, whose evidence was here before, and how often a row says so."""
+    rows = [row for row in listed(site) if row["source"] == sha256_hex(source)[:12]]
+    return [
+        (row["verdict"], AFTER.findall(row["note"] or ""), (row["note"] or "").count("Registered after"))
+        for row in rows
+    ]
+
+
+def test_a_claim_registered_after_its_evidence_was_here_says_so(site: Site, tmp_path: Path) -> None:
+    """Seen on the board, registered, and the same bytes sent again; also by a puppet, about others' entrants.
+
+    An honest claim that was here first has no note; nor has the steward's, which is everybody's. The next publication
+    says it once, and a replay finds nothing else.
+    """
+    plain, rival = between("mover"), between("other")
+    seen, puppets = between("mover", "mover, other, greater"), between("puppet", "other, mover, less")
+    honest = between("honest", "honest, other, greater")
+    asking = OPEN.replace(b"leaderboards:", b"""claims:
+  better: {contrast: [mover, other], metric: success, threshold: 0.5, direction: greater}
+leaderboards:""")  # fmt: skip
+    register(site, asking, plain, rival, honest, between("puppet"))
+    send_bundle(site, plain, best="*")
+    send_bundle(site, rival, policy="other")
+    post(site, seen)
+    post(site, puppets)
+    send_bundle(site, seen, best="*")
+    send_bundle(site, puppets, policy="puppet")
+    send_bundle(site, honest, policy="honest", best="*")
+    first = [told(site, each) for each in (seen, puppets, honest)]
+    send_bundle(site, between("puppet"), policy="puppet", best="left")
+    replayed = tmp_path / "replay.zip"
+    replayed.write_bytes(site.http.get("/benchmarks/arm/replay.zip").content)
+    export = read_export(replayed)
+
+    assert first == [
+        [("supported", ["mover and other"], 1)],
+        [("supported", ["other and mover"], 1)],
+        [("supported", [], 0)],
+    ]
+    assert [told(site, each) for each in (seen, puppets, honest)] == first
+    assert not any("Registered" in str(row["note"]) for row in listed(site) if row["source"] == "manifest")
+    assert list(differences(export, recompute(export))) == []
+
+
+def test_a_claim_of_conditions_says_whose_evidence_was_here_before(site: Site) -> None:
+    """Of the entrant, whatever entrants are called like its conditions; also where that evidence is withdrawn by now.
+
+    A steward's word for an earlier time counts as it does for admission.
+    """
+    register(site, OPEN, between("mover"), between("left"))
+    withdraw(site, send_bundle(site, between("mover"), best="left"))
+    send_bundle(site, between("left"), policy="left")
+    late = of_conditions("mover", "greater")
+    post(site, late)
+    send_bundle(site, late, best="left")
+    before = told(site, late)
+    word = {"registered_at": "2020-01-01T00:00:00Z", "evidence": "a letter"}
+    address = f"/preregs/{sha256_hex(late)}/attestations"
+    site.http.post(address, json=word, headers=site.auth("steward")).raise_for_status()
+    withdraw(site, 2)
+
+    assert before == [("supported", ["mover"], 1)]
+    assert told(site, late) == [("supported", [], 0)]
