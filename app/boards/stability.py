@@ -159,6 +159,8 @@ def among_others(names: Sequence[str], leader: int, boards: Iterable[Elsewhere])
     ('stays first in 1 of 2 variants of this board', [{'what': 'without a', 'first': 'B'}])
     >>> among_others("AB", 0, [("by mae", np.array([2.0, 1.0])), ("by mse", np.array([0.0, 0.0]))])["clause"]
     'is first alone in 1 of 2 variants of this board, beside others in 1'
+    >>> among_others("AB", 0, [("by mse", np.array([0.0, 0.0]))])["clause"]
+    'shares the first place in the only variant of this board that was computed'
     """
     variants, lost, shared = [], [], []
     for what, scores in islice(boards, MOST_BOARDS):
@@ -173,10 +175,11 @@ def among_others(names: Sequence[str], leader: int, boards: Iterable[Elsewhere])
     n_first, n_shared = n_boards - len(lost) - len(shared), len(shared)
     of_how_many = f"{n_first:,} of {n_boards:,}" if n_first < n_boards else f"all {n_boards:,}"
     clause = f"stays first in {of_how_many} variants of this board"
-    if shared:
+    if n_boards == 1:
+        how = "shares the first place" if shared else f"{'stays' if n_first else 'is not'} first"
+        clause = f"{how} in the only variant of this board that was computed"
+    elif shared:
         clause = f"is first alone in {of_how_many} variants of this board, beside others in {n_shared:,}"
-    elif n_boards == 1:
-        clause = f"{'stays' if n_first else 'is not'} first in the only variant of this board that was computed"
     return {"n_boards": n_boards, "n_first": n_first, "n_shared": n_shared, "shared": shared[:MOST_LISTED],
             "variants": variants, "without": lost[:MOST_LISTED], "clause": clause}  # fmt: skip
 

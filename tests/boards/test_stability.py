@@ -17,7 +17,7 @@ from app.boards.methods.mean import Mean
 from app.boards.methods.skill_score import SkillScore
 from app.boards.methods.weighted_rank.records import WeightedRank
 from app.boards.registry import compute_board
-from app.boards.stability import MOST_BOARDS, PointsByTask, stability
+from app.boards.stability import MOST_BOARDS, PointsByTask, among_others, stability
 from app.kinds.registry import measured_kind
 from app.manifest.model import Explored, Leaderboard, Manifest, Task
 from app.names import first_few
@@ -121,6 +121,18 @@ def test_each_board_without_a_task_is_the_board_that_a_reader_would_choose(spec:
     said = f"It is first alone in {of_all}" if shared else f"It stays first in {of_all}"
     assert board.meta["statement"][0] == f"{leader} leads."
     assert board.meta["statement"][1].startswith(f"{said} variants of this board")
+
+
+@pytest.mark.parametrize(
+    ("scores", "how"),
+    [((0.0, 0.0), "shares the first place"), ((1.0, 0.0), "stays first"), ((0.0, 1.0), "is not first")],
+)
+def test_a_single_variant_is_told_without_counts(scores: tuple[float, float], how: str) -> None:
+    """ "First alone in 0 of 1, beside others in 1" reads like a contradiction of "all others are ruled out"."""
+    found = among_others("AB", 0, [("by mse", np.array(scores))])
+    assert found is not None
+    assert found["clause"] == f"{how} in the only variant of this board that was computed"
+    assert found["n_shared"] == (scores == (0.0, 0.0))
 
 
 @settings(deadline=None, max_examples=60)
