@@ -591,7 +591,9 @@ PROVENANCE = (
         "- Where every task is a run of its own, the tries of the same tasks are counted.\n"
         "- Beside it stand the tries under its registration.\n"
         "- So do the registrations, entrants and submissions that its owner has in the benchmark.\n\n"
-        "Dry runs are not counted: they tell nothing of a score that its sender could not compute without a server.",
+        "Dry runs are not counted. They answer with the checks and flags that a submission would get, and with the "
+        "rank that it would have, so a rank can be tried for as often as one likes, as with the published rows at "
+        "home. Where labels are private they use none, and tell nothing of a score.",
     ),
     GlossaryEntry(
         "nearest",

@@ -169,3 +169,26 @@ def test_a_run_that_was_refused_for_its_beginning_keeps_that_on_its_row(site: Si
     assert "early with the same rows in submission" in warned(again)["began_before"]
     assert "begun 2025-01-01 00:00:00 UTC" in warned(again)["began_before"]
     assert "began_before" in str(flags(site, slug)["early"]).split()
+
+
+def test_a_dry_run_tells_what_the_glossary_says(site: Site) -> None:
+    """The flags and the rank of a submission, as often as one likes, so it is not said that it tells nothing."""
+    slug = grids.declare(site, MANIFEST, None)
+    send(site, slug, errors("leader"), "alice")
+    site.work()
+    answer = site.http.post(
+        f"/benchmarks/{slug}/submissions?dry_run=true",
+        files=[("files", ("r.csv", errors("better", 0.1)))],
+        headers=site.auth("bob"),
+    ).json()
+    copied = site.http.post(
+        f"/benchmarks/{slug}/submissions?dry_run=true",
+        files=[("files", ("r.csv", errors("copy")))],
+        headers=site.auth("bob"),
+    ).json()
+    said = html.unescape(site.http.get("/glossary", headers=PAGE).text)
+
+    assert answer["impact"]["boards"][0]["entrants"][0]["rank"] == 1
+    assert warned(copied)
+    assert "the checks and flags that a submission would get, and with the rank that it would have" in said
+    assert "tell nothing of a score that its sender" not in said
