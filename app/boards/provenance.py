@@ -66,6 +66,8 @@ WITHOUT: tuple[Cell, ...] = (None,) * len(FRAME.fields)
 MOST_NAMED = 5
 MANY_ENTRANTS = 5
 """The best of five equal entrants looks 1.2 standard errors too good, the expected maximum of five normal numbers."""
+MANY_TESTED, SHARE_TESTED = 3, 3
+"""From so many entrants of one owner on, if they are a third of all with a rank, it is told what they cost in tests."""
 SERVED_BY_LEAKS = "served_by_leaks"
 """The key of a board's meta that names entrants who would rank lower without their declared leakage."""
 NO_ENDS: Mapping[str, float] = {}
@@ -107,6 +109,7 @@ def with_provenance(table: Table, known: Mapping[str, Provenance], best: Mapping
             for row, one, more in zip(table.rows, of_each, cells, strict=True)
         ),
     )
+    told = replace(told, notes=(*told.notes, *_of_many(told)))
     if not _is_of_opponents(told):
         return with_statement(told)
     compared = [row for row in told.rows if row[told.index("rank")] is not None]
@@ -159,6 +162,23 @@ def _flagged(one: Provenance | None, more: Sequence[str]) -> Provenance | None:
     if one is None or not more:
         return one
     return replace(one, flags=(*one.flags, *(flag for flag in more if flag not in one.flags)))
+
+
+def _of_many(table: Table) -> Iterator[str]:
+    """Say where much of the caution of a board's tests is for the entrants of one owner among several.
+
+    Without a name, so that it can be stored: what was published before has the notes of its publication.
+    """
+    if "rank_low" not in table.column_names() or all(row[table.index("rank_low")] is None for row in table.rows):
+        return
+    owner, rank = table.index(OWNER), table.index("rank")
+    n_of = Counter(row[owner] for row in table.rows if row[rank] is not None)
+    n_ranked, n_own = n_of.total(), max((n for of, n in n_of.items() if of is not None), default=0)
+    if n_own >= MANY_TESTED and SHARE_TESTED * n_own >= n_ranked > n_own:
+        yield (
+            f"{n_own:,} of the {n_ranked:,} entrants with a rank have the same owner. All pairs are tested at once, so "
+            "these make the tests of everybody more cautious; a reader's choice of the other entrants leaves them out."
+        )
 
 
 def _moved(table: Table, names: Mapping[int, str]) -> Table:

@@ -79,6 +79,25 @@ def test_the_best_of_many_names_of_one_owner_is_told_beside_others(n_entrants: i
     assert (expected in notes) is is_told
 
 
+@pytest.mark.parametrize(
+    ("owners", "is_tested", "n_told"),
+    [("aaabb", True, 3), ("aabbb", True, 0), ("aaaab", True, 0), ("aaabb", False, 0), ("aaaaa", True, 0)],
+)
+def test_an_owner_of_many_who_are_tested_is_told(owners: str, is_tested: bool, n_told: int) -> None:
+    """Three of the four with a rank; two of four are few, and a board of one owner is nobody else's."""
+    table = board("mean", "score", (1.0,) * 5)
+    low = tuple(1 if is_tested and at < 4 else None for at in range(5))
+    table = replace(
+        table,
+        columns=(*table.columns, Column("rank_low", "Rank, low", "integer")),
+        rows=tuple((*row, each) for row, each in zip(table.rows, low, strict=True)),
+    )
+    notes = with_provenance(table, known(owners)).notes
+
+    expected = [f"{n_told} of the 4 entrants with a rank have the same owner."] if n_told else []
+    assert [note.partition(" All pairs")[0] for note in notes if "same owner" in note] == expected
+
+
 def test_neighbours_that_hang_on_one_owner_are_told_with_the_name_it_has_now() -> None:
     """What is stored has its number, also in meta, since a name can be erased."""
     moved = [{"above": "A", "below": "B", "owner": "99", "becomes": "tied"}]

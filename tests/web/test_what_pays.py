@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.cases import grids, publications
@@ -106,3 +107,55 @@ def test_who_says_it_to_its_own_cost_is_not_flagged(site: Site) -> None:
     shown: Mapping[str, Any] = grids.by_entrant(grids.board(site, slug, "skill"))
 
     assert (shown["fair"]["rank"], shown["fair"]["n_leaked"], shown["fair"]["flags"]) == (1, 3, None)
+
+
+CROWDED = """
+schema_version: 1
+slug: SLUG
+title: Crowded
+evidence: evaluation_summary
+columns: {entrant: model, task: task}
+metrics: {S: {direction: maximize}}
+tasks: [TASKS]
+admission: {prereg: optional}
+leaderboards:
+  - {name: borda, method: borda, metric: S, uncertainty: {n_resamples: 100, rng_seed: 1}}
+  - {name: pool, method: borda, metric: S, opponents: [h0, h1, h2, h3], uncertainty: {n_resamples: 100, rng_seed: 1}}
+""".replace("TASKS", ", ".join(f"{{id: u{at}}}" for at in range(10)))
+
+
+def test_many_entrants_of_one_owner_make_every_test_more_cautious_and_that_is_told(site: Site) -> None:
+    """Five bad ones hide who is worse than the first, also where they are nobody's opponents; a choice without them
+    shows it again.
+    """
+    slug = grids.declare(site, CROWDED, None)
+    rng = np.random.default_rng(3)
+    of_task = rng.normal(size=10)
+    scores = {f"h{at}": 5 - 0.62 * at + of_task + 0.55 * rng.normal(size=10) for at in range(4)}
+    bad = {f"bad{at}": 1 + of_task + 0.5 * rng.normal(size=10) for at in range(5)}
+    before = crowd(site, slug, scores, "steward")
+    after = crowd(site, slug, bad, "alice")
+    chosen = "&".join(f"entrant={name}" for name in scores)
+    address = f"/benchmarks/{slug}/leaderboards/borda"
+    without = site.http.get(f"{address}/explore.json?{chosen}").json()
+    told = "5 of the 9 entrants with a rank have the same owner. All pairs are tested at once, so these make the tests "
+
+    assert [may_be_first(board) for board in before] == [2, 2]
+    assert [may_be_first(board) for board in after] == [9, 9]
+    assert may_be_first(without) == 2
+    assert [any(note.startswith(told) for note in board["notes"]) for board in (*before, *after)] == [0, 0, 1, 1]
+
+
+def crowd(site: Site, slug: str, scores: Mapping[str, Any], who: str) -> list[Mapping[str, Any]]:
+    """Submit entrants, each by itself, and return both boards."""
+    for entrant, values in scores.items():
+        content = publications.table(("model", "task", "S"), [[entrant, f"u{at}", s] for at, s in enumerate(values)])
+        files = [("files", (f"{entrant}.csv", content))]
+        answer = site.http.post(f"/benchmarks/{slug}/submissions", files=files, headers=site.auth(who))
+        assert answer.status_code == 202, answer.text
+    return [grids.board(site, slug, name) for name in ("borda", "pool")]
+
+
+def may_be_first(board: Mapping[str, Any]) -> int:
+    """Return how many may be first."""
+    return sum(row["rank_low"] == 1 for row in board["rows"])
