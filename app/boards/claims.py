@@ -16,7 +16,7 @@ from app.boards.calibrated import range_of
 from app.boards.coverage import NOTHING_ASKED, Coverage, covered
 from app.boards.units import TaskUnits
 from app.manifest.model import Manifest
-from app.names import count
+from app.names import count, in_words
 from app.prereg.fields import Prereg
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.claimed import (
@@ -532,11 +532,15 @@ def past_claim(record: Mapping[str, Cell], status: str) -> tuple[Cell, ...]:
 
 
 def claims_table(
-    manifest: Manifest, rows: Sequence[tuple[Cell, ...]], registered: Iterable[tuple[Hashable, ClaimedContrast]] = ()
+    manifest: Manifest,
+    rows: Sequence[tuple[Cell, ...]],
+    registered: Iterable[tuple[Hashable, ClaimedContrast]] = (),
+    owners: Mapping[str, Hashable] | None = None,
 ) -> Table:
     """Return the claims of a benchmark or of a submission as a table; each row has a cell for each of COLUMNS.
 
-    `registered` are the contrasts of all registrations, each with its owner, whether or not anybody reported on them.
+    `registered` are the contrasts of all registrations, each with its owner, whether or not anybody reported on them,
+    and `owners` those of entrants, as far as they are known; None: of nobody.
 
     >>> from app.boards.example import benchmark
     >>> from app.manifest.model import Leaderboard
@@ -551,7 +555,7 @@ def claims_table(
         "The calibrated interval of the mean difference decides, and claims of one registration are held to Holm's "
         "levels together; the interquartile mean of paired yes-or-no differences hides small gaps.",
     )
-    held = _among_registrations(held_together(rows), list(registered))
+    held = _among_registrations(held_together(rows), list(registered), owners or {})
     return Table("claims", f"Claims of {manifest.title}", COLUMNS, tuple(held), notes if rows else (), meta)
 
 
@@ -602,11 +606,13 @@ def _number(cell: Cell) -> float | None:
 
 
 def _among_registrations(
-    rows: Sequence[tuple[Cell, ...]], registered: Sequence[tuple[Hashable, ClaimedContrast]]
+    rows: Sequence[tuple[Cell, ...]],
+    registered: Sequence[tuple[Hashable, ClaimedContrast]],
+    owners: Mapping[str, Hashable],
 ) -> list[tuple[Cell, ...]]:
     """Say of each registered claim how many registrations of its owner have its contrast, and how many contradict it.
 
-    What others register changes nobody's row.
+    Also how many have it under other names of the owner. What others register changes nobody's row.
     """
     if not registered:
         return list(rows)
@@ -617,6 +623,7 @@ def _among_registrations(
             contrast.first, contrast.second, contrast.metric, contrast.direction, contrast.threshold
         )
         said.setdefault((owner, *about), {})[contrast.source] = claimed
+    against = _against(registered, owners)
     at = [column.name for column in COLUMNS].index("registrations")
     shown = []
     for row in rows:
@@ -624,13 +631,39 @@ def _among_registrations(
         about, claimed = _about(
             record["first"], record["second"], record["metric"], record["direction"], _number(record["threshold"])
         )
-        those = said.get((owner_of.get(record["source"]), *about), {})
-        words = None
+        owner = owner_of.get(record["source"])
+        those = said.get((owner, *about), {})
+        words = []
         if record["source"] in those and len(those) > 1:
             n_against = sum(_contradict(claimed, other) for other in those.values())
-            words = f"one of {len(those)} registrations of its owner with this contrast; {n_against} said the opposite"
-        shown.append((*row[:at], words, *row[at + 1 :]))
+            words = [
+                f"one of {len(those)} registrations of its owner with this contrast",
+                f"{n_against} said the opposite",
+            ]
+        sides = [str(record[side]) for side in ("first", "second") if record[side] is not None]
+        own, rivals = ([name for name in sides if (owners.get(name) == owner) is is_own] for is_own in (True, False))
+        if owner is not None and len(own) == len(rivals) == 1:
+            others = against.get((owner, rivals[0], record["metric"]), set())
+            if n_others := len({source for name, source in others if name != own[0]}):
+                such = "such contrast" if n_others == 1 else "such contrasts"
+                words.append(f"its owner registered {n_others} {such} against {in_words(rivals[0])} under other names")
+        shown.append((*row[:at], "; ".join(words) or None, *row[at + 1 :]))
     return shown
+
+
+def _against(
+    registered: Sequence[tuple[Hashable, ClaimedContrast]], owners: Mapping[str, Hashable]
+) -> dict[tuple[Hashable, str, Cell], set[tuple[str, str]]]:
+    """Return each owner's contrasts by the other side and the metric: the name on its own side, and the source.
+
+    A name that nobody has used yet, or no longer, is taken to be of whoever registered it.
+    """
+    found: dict[tuple[Hashable, str, Cell], set[tuple[str, str]]] = {}
+    for owner, contrast in registered:
+        for name, rival in ((contrast.first, contrast.second), (contrast.second, contrast.first)):
+            if name is not None and rival is not None and owners.get(name, owner) == owner != owners.get(rival):
+                found.setdefault((owner, rival, contrast.metric), set()).add((name, contrast.source))
+    return found
 
 
 def _about(

@@ -86,7 +86,9 @@ def decide_benchmark(session: Session, inputs: Inputs) -> Table | None:
         return None
     listed = preregs.list_registrations(session, inputs.declared)
     told = tell_after(rows, _registered_at(listed), _first_here(session, inputs, rows))
-    return claims_table(inputs.declared.manifest, told, _registered(session, inputs, listed))
+    linked = owners(session, inputs.declared.benchmark.id)
+    owner_of = {name: linked.get(one.owner, one.owner) for name, one in inputs.known.items() if one.owner is not None}
+    return claims_table(inputs.declared.manifest, told, _registered(session, inputs, listed, linked), owner_of)
 
 
 def _registered_at(listed: Sequence[RegistrationStatus]) -> dict[str, datetime]:
@@ -104,10 +106,9 @@ def _first_here(session: Session, inputs: Inputs, rows: Sequence[Row]) -> dict[s
 
 
 def _registered(
-    session: Session, inputs: Inputs, listed: Sequence[RegistrationStatus]
+    session: Session, inputs: Inputs, listed: Sequence[RegistrationStatus], linked: Mapping[int, int]
 ) -> list[tuple[int, ClaimedContrast]]:
     """Return the contrasts of every registration for the benchmark with its owner, also where nobody reported."""
-    linked = owners(session, inputs.declared.benchmark.id)
     owner_of = {each.prereg.sha256: linked.get(each.prereg.registered_by, each.prereg.registered_by) for each in listed}
     return [
         (owner_of[sha256], contrast)

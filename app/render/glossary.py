@@ -521,7 +521,7 @@ CLAIMS = (
         "of claims, one for each submission and entrant that a claim is decided for, and at least as many as it has "
         "claims; of the benchmark's own claims those of one submission. The p-value is the least one-sided level at "
         "which the claim alone would be supported. What the same owner registered with the same contrast is counted, "
-        "also where nobody reported on it.",
+        "also where nobody reported on it, and what it registered against the same other side under other names.",
         "the i-th smallest p-value of m verdicts is held to 0.025 / (m − i + 1)",
         "Holm 1979",
     ),

@@ -17,14 +17,15 @@ def register(site: Site, manifest: bytes, *preregs: bytes) -> None:
         assert site.http.post(address, content=prereg, headers=site.auth() | YAML).status_code in (200, 201)
 
 
-def send(site: Site, slug: str, files: dict[str, bytes], prereg: bytes, entrant: str | None = None) -> dict[str, Any]:
+def send(site: Site, slug: str, files: dict[str, bytes], prereg: bytes, entrant: str | None = None, *,
+         who: str = "alice") -> dict[str, Any]:  # fmt: skip
     """Submit files and return where they ended."""
     form = {"prereg_sha256": sha256_hex(prereg)} | ({} if entrant is None else {"entrant": entrant})
     answer = site.http.post(
         f"/benchmarks/{slug}/submissions",
         files=[("files", (name, content)) for name, content in files.items()],
         data=form,
-        headers=site.auth(),
+        headers=site.auth(who),
     )
     assert answer.status_code == 202, answer.text
     site.work()

@@ -45,11 +45,11 @@ def listed(site: Site) -> list[dict[str, Any]]:
     return rows
 
 
-def send_bundle(site: Site, prereg: bytes, *, best: str = "", policy: str = "mover") -> int:
+def send_bundle(site: Site, prereg: bytes, *, best: str = "", policy: str = "mover", who: str = "alice") -> int:
     """Submit a bundle of which the episodes with one member, or all with `*`, succeed; return its number."""
     places = [(seed, number, member) for seed in SEEDS for member in ("left", "right") for number in range(4)]
     rows = [episode(*place, success=best in (place[2], "*")) for place in places]
-    ended = send(site, "arm", {"run.zip": zipped(bundle(rows, prereg, policy_id=policy))}, prereg)
+    ended = send(site, "arm", {"run.zip": zipped(bundle(rows, prereg, policy_id=policy))}, prereg, who=who)
     assert ended["status"] == "published", ended["reason"]
     return int(ended["id"])
 
@@ -277,3 +277,20 @@ def test_a_claim_of_conditions_says_whose_evidence_was_here_before(site: Site) -
 
     assert before == [("supported", ["mover"], 1)]
     assert told(site, late) == [("supported", [], 0)]
+
+
+def test_a_claim_counts_what_its_owner_registered_under_other_names(site: Site) -> None:
+    """Names that were never sent count, too; a stranger's, and a claim about another rival, do not."""
+    lucky, rival = between("m0", "m0, other, greater"), between("other")
+    register(site, OPEN, lucky, *(between(f"m{at}", f"m{at}, other, greater") for at in range(1, 6)))
+    post(site, between("m6", "m6, third, greater"))
+    post(site, rival, "bob")
+    post(site, between("m7", "m7, other, greater"), "bob")
+    send_bundle(site, lucky, best="*", policy="m0")
+    send_bundle(site, rival, policy="other", who="bob")
+    (row,) = [each for each in listed(site) if each["entrant"]]
+
+    assert (row["verdict"], row["registrations"]) == (
+        "supported",
+        "its owner registered 5 such contrasts against other under other names",
+    )
