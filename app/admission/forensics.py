@@ -544,47 +544,6 @@ def near_rows(prints: Sequence[Fingerprint], others: Iterable[Other]) -> Iterato
             yield Finding(NEAR_ROWS_FLAG, mine.entrant, f"{mine.entrant} agrees with {nearest} {where}")
 
 
-FAR, MIN_OTHERS = 10.0, 3
-"""So many times better than the best of at least so many others: on most tasks nobody honest is."""
-
-NEAREST = 0.01
-"""As near to the end of a declared range, in shares of it, as counts."""
-
-
-def far_beyond(manifest: Manifest, prints: Sequence[Fingerprint], others: Iterable[Other]) -> Iterator[Finding]:
-    """Yield which entrants are FAR times better than the best of all others on most sampled rows of a ranking metric.
-
-    Only values above zero are compared, so that times is a measure; of what is maximized in a declared range, so many
-    times nearer to its end is as far, where a hundredth of the range is as near as counts. `others` are as in
-    `near_rows`.
-    """
-    them = list(others)
-    by_place = _ByPlace([other.sampled for other in them])
-    metrics = dict.fromkeys(name for board in manifest.leaderboards for name in board.required_metrics())
-    known = [(name, manifest.metrics[name]) for name in metrics if name in manifest.metrics]
-    for mine in prints[:MOST] if len(them) >= MIN_OTHERS else ():
-        for name, metric in known:
-            if name not in mine.sampled.columns:
-                continue
-            own = mine.sampled.values[:, mine.sampled.columns.index(name)].astype(np.float64)
-            rivals = by_place.at(name, mine.sampled.places).astype(np.float64)
-            rivals[~(rivals > 0.0)] = np.nan
-            is_compared = (own > 0.0) & (np.isfinite(rivals).sum(axis=1) >= MIN_OTHERS)
-            if is_compared.sum() < MIN_ROWS:
-                continue
-            own, rivals = own[is_compared], rivals[is_compared]
-            is_error = metric.direction == "minimize"
-            best = np.nanmin(rivals, axis=1) if is_error else np.nanmax(rivals, axis=1)
-            times = best / own if is_error else own / best
-            if not is_error and metric.min is not None and metric.max is not None:
-                nearest = np.maximum(metric.max - own, NEAREST * (metric.max - metric.min))
-                times = np.maximum(times, (metric.max - best) / nearest)
-            if (n_far := int((times >= FAR).sum())) > 0.5 * len(own):
-                what = f"{metric.title or name} of {mine.entrant} is {FAR:g} times better than the best of all others"
-                yield Finding("far_beyond", mine.entrant, f"{what}, or more, in {n_far:,} of {len(own):,} rows")
-                break
-
-
 def near_share(mine: Sampled, theirs: Sampled) -> float:
     """Return the share of sampled rows on which two nearly agree, in the column where it is largest.
 

@@ -10,14 +10,16 @@ from typing import Any, Self
 
 import numpy as np
 
+from app.boards.far_beyond import with_far_beyond
 from app.boards.groups import with_groups
 from app.boards.measured import MeasuredKind, Measurement
 from app.boards.nouns import in_nouns
 from app.boards.registry import compute_board, measured_method
-from app.boards.relatives import with_nearest
+from app.boards.relatives import by_unit, with_nearest
 from app.boards.tables import BoardTables, provisionally
 from app.manifest.model import Leaderboard, Manifest, Task
 from app.values.scores import Coded, ScoreTable
+from app.values.table import Table
 
 Pair = tuple[int, int]
 """A submission and an entrant of it, by their numbers."""
@@ -146,12 +148,24 @@ def board_of(evidence: BoardEvidence, spec: Leaderboard, left_out: LeftOut = NOB
         scores = evidence.scores(left_out)
         computed = compute_board(evidence.manifest, spec, scores)
         grouped = with_groups(computed.leaderboard, evidence.manifest, spec, scores)
-        return provisionally(replace(computed, leaderboard=with_nearest(grouped, spec, scores))).each(said)
+        compared = _beside_others(grouped, evidence.manifest, spec, scores)
+        return provisionally(replace(computed, leaderboard=compared)).each(said)
     if evidence.measured is None:
         kind = evidence.manifest.evidence
         raise TypeError(f"evidence of kind {kind} is not measured one entrant at a time")
     computed = method.assemble(evidence.manifest, spec, evidence.measurements(spec, left_out), evidence.measured)
-    return provisionally(replace(computed, leaderboard=with_nearest(computed.leaderboard, spec, None))).each(said)
+    compared = _beside_others(computed.leaderboard, evidence.manifest, spec, None)
+    return provisionally(replace(computed, leaderboard=compared)).each(said)
+
+
+def _beside_others(board: Table, manifest: Manifest, spec: Leaderboard, scores: ScoreTable | None) -> Table:
+    """Return a board with what is seen of its entrants beside the values of the others."""
+    if "entrant" not in board.column_names():
+        return board
+    if scores is None:
+        return with_nearest(board, None)
+    values = by_unit(spec, scores)
+    return with_far_beyond(with_nearest(board, values), manifest, spec, values)
 
 
 def rows_of(scores: ScoreTable, entrants: Collection[str]) -> ScoreTable:

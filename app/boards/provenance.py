@@ -8,7 +8,7 @@ from app.boards.opponents import WITHOUT_OWNER, owner_note
 from app.boards.registry import Method, methods
 from app.boards.statement import with_statement
 from app.names import count
-from app.values.facts import EXACT_BEST, LEAK_SERVES
+from app.values.facts import EXACT_BEST, FAR_BEYOND, LEAK_SERVES
 from app.values.frame import Frame, FrameField
 from app.values.table import Cell, Column, Table
 
@@ -86,7 +86,7 @@ def with_provenance(table: Table, known: Mapping[str, Provenance], best: Mapping
     Unknown cells are None. The owner is stored as the number of a token: a published table is permanent but a name can
     be erased, so `with_owners` inserts names when it is read. `best` holds the best possible value of metrics, by name:
     an entrant whose score equals it gets the flag `exact_best`, one named in the meta under SERVED_BY_LEAKS
-    `leak_serves`.
+    `leak_serves`, one named there under FAR_BEYOND that one.
 
     >>> board = Table("leaderboard/main", "Main", (Column("entrant", "Entrant", "text"),), (("A",), ("B",)))
     >>> with_provenance(board, {"A": Provenance(2, 1, 7, 1, 1, 2)}).rows[0][:4]
@@ -95,7 +95,9 @@ def with_provenance(table: Table, known: Mapping[str, Provenance], best: Mapping
     if not table.name.startswith("leaderboard/") or "entrant" not in table.column_names():
         return table
     at = table.index("entrant")
-    seen = {EXACT_BEST: _exactly_best(table, best), LEAK_SERVES: _served_by_leaks(table)}
+    seen = {
+        EXACT_BEST: _exactly_best(table, best), FAR_BEYOND: _far_beyond(table), LEAK_SERVES: _served_by_leaks(table),
+    }  # fmt: skip
     of_each = [
         _flagged(known.get(str(row[at])), [flag for flag, rows in seen.items() if rows[place]])
         for place, row in enumerate(table.rows)
@@ -122,7 +124,8 @@ def with_provenance(table: Table, known: Mapping[str, Provenance], best: Mapping
 def with_flags_of(table: Table, published: Table) -> Table:
     """Return a board that a reader chose with the flags of who is on it, as the published board has them.
 
-    What was noticed of evidence does not vanish by another choice of tasks. Whether leaks serve a rank is asked anew.
+    What was noticed of evidence does not vanish by another choice of tasks. Whether leaks serve a rank is asked anew,
+    and who is far beyond the others among those whom a reader chose is flagged too.
 
     >>> columns = (Column("entrant", "Entrant", "text"), Column("flags", "Flags", "text"))
     >>> published = Table("leaderboard/b", "B", columns, (("A", "same_rows leak_serves"), ("B", None)))
@@ -132,11 +135,12 @@ def with_flags_of(table: Table, published: Table) -> Table:
     if not {"entrant", "flags"} <= set(published.column_names()) or "entrant" not in table.column_names():
         return table
     known = {row["entrant"]: str(row["flags"] or "").split() for row in published.records()}
-    at = table.index("entrant")
-    flags = [
-        " ".join([*(each for each in known.get(row[at], ()) if each != LEAK_SERVES), *[LEAK_SERVES] * served]) or None
-        for row, served in zip(table.rows, _served_by_leaks(table), strict=True)
-    ]
+    at, seen = table.index("entrant"), {FAR_BEYOND: _far_beyond(table), LEAK_SERVES: _served_by_leaks(table)}
+    flags = []
+    for place, row in enumerate(table.rows):
+        stays = [flag for flag in known.get(row[at], ()) if flag != LEAK_SERVES]
+        anew = [flag for flag, rows in seen.items() if rows[place]]
+        flags.append(" ".join(dict.fromkeys([*stays, *anew])) or None)
     rows = tuple((*row, said) for row, said in zip(table.rows, flags, strict=True))
     columns = (*table.columns, published.columns[published.index("flags")])
     return with_statement(replace(table, columns=columns, rows=rows))
@@ -156,6 +160,11 @@ def _exactly_best(table: Table, best: Mapping[str, float]) -> list[bool]:
 def _served_by_leaks(table: Table) -> list[bool]:
     named, at = table.meta.get(SERVED_BY_LEAKS, ()), table.index("entrant")
     return [isinstance(named, list) and row[at] in named for row in table.rows]
+
+
+def _far_beyond(table: Table) -> list[bool]:
+    named, at = {one["entrant"] for one in table.meta.get(FAR_BEYOND, ())}, table.index("entrant")
+    return [row[at] in named for row in table.rows]
 
 
 def _flagged(one: Provenance | None, more: Sequence[str]) -> Provenance | None:

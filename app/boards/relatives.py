@@ -5,7 +5,7 @@ both may be legitimate, so nobody is accused. Each metric that ranks is compared
 would hide a copy of all others.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -28,6 +28,8 @@ NEARLY_ALL = 0.9
 """From this share of positive values on, values are compared by their ratios. Not all: one cell decides nothing."""
 MOST_STEPS = 50_000_000
 """Compared pairs times units: beyond, units are a sample."""
+MOST_CELLS = 5_000_000
+"""Entrants times units, where entrants are not compared in pairs: beyond, units are a sample."""
 ALL_PAIRS = 600
 """Up to this many entrants all pairs are compared; beyond, those that are beside each other in some order."""
 N_ORDERS, BESIDE = 24, 5
@@ -48,7 +50,17 @@ class Nearest(NamedTuple):
     spread: FloatArray
 
 
-def with_nearest(board: Table, spec: Leaderboard, scores: ScoreTable | None) -> Table:
+class ByUnit(NamedTuple):
+    """Each metric that ranks, [n_units, n_entrants], NaN for none; a unit is a task, or a record of one.
+
+    Units are in the order of hashes, so that the first are a random sample.
+    """
+
+    entrants: Sequence[str]
+    values: Mapping[str, FloatArray]
+
+
+def with_nearest(board: Table, by_unit: ByUnit | None) -> Table:
     """Return a board with the columns `nearest` and `nearest_spread`, empty without rows to compare, None.
 
     The spread is that of `nearest_others`, over the rows of one metric; of several that rank it is the least one. Where
@@ -58,12 +70,10 @@ def with_nearest(board: Table, spec: Leaderboard, scores: ScoreTable | None) -> 
     >>> from app.boards.example import benchmark, rows
     >>> from app.boards.methods.mean import Mean, compute
     >>> board = Mean(name="main", method="mean", metric="error")
-    >>> with_nearest(compute(benchmark(board), board, rows()).leaderboard, board, rows()).rows[0][-2:]
+    >>> with_nearest(compute(benchmark(board), board, rows()).leaderboard, by_unit(board, rows())).rows[0][-2:]
     (None, None)
     """
-    if "entrant" not in board.column_names():
-        return board
-    found, names = (None, ()) if scores is None else (_least(_by_unit(spec, scores)), scores.entrant.words)
+    found, names = (None, ()) if by_unit is None else (_least(_few(by_unit)), by_unit.entrants)
     place = {name: at for at, name in enumerate(names)}
 
     def cells(entrant: Cell) -> tuple[Cell, Cell]:
@@ -76,6 +86,15 @@ def with_nearest(board: Table, spec: Leaderboard, scores: ScoreTable | None) -> 
     meta = {} if found is None else {"nearest": {"scale": found.scale, "metrics": list(found.metrics)}}
     rows = tuple((*row, *cells(row[at])) for row in board.rows)
     return replace(board, columns=(*board.columns, *COLUMNS), rows=rows, meta={**board.meta, **meta})
+
+
+def _few(by_unit: ByUnit) -> Mapping[str, FloatArray]:
+    most = _most_in_pairs(len(by_unit.entrants))
+    return {metric: values[:most] for metric, values in by_unit.values.items()}
+
+
+def _most_in_pairs(n_entrants: int) -> int:
+    return max(LEAST_COMMON, MOST_STEPS // max(1, n_entrants * min(n_entrants, ALL_PAIRS)))
 
 
 class _Found(NamedTuple):
@@ -104,17 +123,23 @@ def _least(by_metric: Mapping[str, FloatArray]) -> _Found | None:
     return _Found(Nearest(at, spreads[least, place]), scale, tuple(each))
 
 
-def _by_unit(spec: Leaderboard, scores: ScoreTable) -> Mapping[str, FloatArray]:
-    """Return each metric that ranks as [n_units, n_entrants], NaN for none; a unit is a task, or a record of one."""
+def by_unit(spec: Leaderboard, scores: ScoreTable) -> ByUnit:
+    """Return each metric that ranks a board by unit and entrant; of many units a sample.
+
+    Source: none; it arranges.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.methods.mean import Mean
+    >>> sorted(by_unit(Mean(name="main", method="mean", metric="error"), rows()).values["error"][:, 0].tolist())
+    [0.1, 0.2, 0.3]
+    """
     tasks = spec.ranked_tasks()
     if tasks is not None:
         is_on = np.isin(np.array(scores.task.words, dtype=np.str_), list(tasks))
         scores = scores.take(np.flatnonzero(is_on[scores.task.codes]))
     n_entrants = len(scores.entrant.words)
-    n_pairs = n_entrants * min(n_entrants, ALL_PAIRS)
-    most = max(LEAST_COMMON, MOST_STEPS // max(1, n_pairs))
+    most = max(_most_in_pairs(n_entrants), MOST_CELLS // max(1, n_entrants))
     metrics = [name for name in dict.fromkeys(map(source_metric, spec.required_metrics())) if name in scores.columns]
-    # Units are in the order of hashes, so the first are a random sample.
     units, unit = np.unique(place_hashes(scores), return_inverse=True)
     kept, n_units = np.flatnonzero(unit < most), min(len(units), most)
     values = {}
@@ -122,7 +147,7 @@ def _by_unit(spec: Leaderboard, scores: ScoreTable) -> Mapping[str, FloatArray]:
         square = np.full((n_units, n_entrants), np.nan)
         square[unit[kept], scores.entrant.codes[kept]] = scores.value(metric)[kept]
         values[metric] = square
-    return values
+    return ByUnit(scores.entrant.words, values)
 
 
 def nearest_others(values: FloatArray) -> Nearest:

@@ -1160,7 +1160,7 @@ def _as_raised(entry: GlossaryEntry, table: Table | None) -> GlossaryEntry:
     at = table.index("flags")
     raised = {flag for row in table.rows for flag in str(row[at] or "").split()}
     explained = "; ".join(f"{flag}: {flags_in_words(flag)}" for flag in FLAGS if flag in raised)
-    return replace(entry, text=f"Oddities found when the results arrived; here {explained}.") if explained else entry
+    return replace(entry, text=f"Oddities found in the results; here {explained}.") if explained else entry
 
 
 MOST_TASKS = 150

@@ -47,6 +47,7 @@ from app.store.preregs import is_registered_or_cited
 from app.store.row_blocks import pack_block
 from app.store.rows import read_row_blocks, unowned_pairs
 from app.store.sql import one_of
+from app.values.facts import FAR_BEYOND
 
 # What a publication is computed from, read at one instant in a fixed number of statements.
 
@@ -403,7 +404,9 @@ def read_provenance(session: Session, inputs: Inputs) -> dict[str, Provenance]:
     for name, stood in inputs.by_entrant().items():
         newest = stood[-1]
         owner = owners.get(newest.entrant_id)
-        of_all = [flag for each in stood for flag in flags.get((each.submission_id, each.entrant_id), ())]
+        raised = (flag for each in stood for flag in flags.get((each.submission_id, each.entrant_id), ()))
+        # Version 0.1 asked on arrival who is far beyond the others; it is asked of the board now.
+        of_all = [flag for flag in raised if flag != FAR_BEYOND]
         of_all += ["renamed"] if newest.entrant_id in renamed else []
         provenance[name] = Provenance(
             attempt=attempts[newest.submission_id, newest.entrant_id],

@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.orm import Session
 
 from app.admission.case import Check, Earlier, EarlierIdentity, History, Registered
-from app.admission.forensics import Beginning, Other, began_before, compare, far_beyond, near_rows
+from app.admission.forensics import Beginning, Other, began_before, compare, near_rows
 from app.admission.rules import WITNESSED_RULE, reason_not_admitted
 from app.db.models import (
     Benchmark,
@@ -449,7 +449,6 @@ def read_history(
         findings=(
             *compared,
             *near,
-            *far_beyond(manifest, prints, others),
             *_renamed(session, benchmark_id, submitter_id, new),
             *(_same_bytes(*same) for same in bytes_of_others),
         ),

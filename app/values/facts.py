@@ -118,7 +118,7 @@ class RunFacts:
 # Created by `app.admission.forensics` and `app.admission.case`, kept by `app.store.submissions`, shown by the
 # pages.
 
-EXACT_BEST, ONE_VALUE, LEAK_SERVES = "exact_best", "one_value", "leak_serves"
+EXACT_BEST, ONE_VALUE, FAR_BEYOND, LEAK_SERVES = "exact_best", "one_value", "far_beyond", "leak_serves"
 
 LABEL_HOLDER = "label_holder"
 
@@ -136,7 +136,7 @@ FLAGS: Mapping[str, str] = {
     "equal_run": "Rows one after another with the same digits",
     EXACT_BEST: "Values that are exactly the best possible",
     ONE_VALUE: "One value that is nearly all of an average without a limit",
-    "far_beyond": "Values far beyond the best of all others, on most rows",
+    FAR_BEYOND: "Values ten times better than the second best other owner’s, on at least a quarter of those compared",
     LEAK_SERVES: "A better rank because of tasks whose data it says it has seen",
     "other_results": "The same seeds, items and states with other results than before",
     "renamed": "A later name of an owner who withdrew an earlier one",

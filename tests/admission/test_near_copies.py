@@ -8,10 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.admission.forensics import FEW, LEAST_SHARE, N_FIRST, Other, far_beyond, near_rows, near_share
-from app.boards.example import benchmark
-from app.boards.methods.mean import Mean
-from app.manifest.model import Metric
+from app.admission.forensics import FEW, LEAST_SHARE, N_FIRST, Other, near_rows, near_share
 from app.stats.arrays import FloatArray
 from app.values.fingerprints import Fingerprint, Sampled
 from tests.cases.chamber import EXAMPLES
@@ -144,30 +141,3 @@ def test_of_the_324_models_of_mteb_only_copies_and_second_names_are_near() -> No
 
     assert len(near) == 4
     assert "brahmairesearch/slx-v0.1" in near
-
-
-@pytest.mark.parametrize(
-    ("n_far", "n_others", "is_named"), [(40, 3, True), (21, 3, True), (20, 3, False), (40, 2, False)]
-)
-def test_values_far_beyond_all_others_are_told(n_far: int, n_others: int, is_named: bool) -> None:
-    """Ten times better than the best of three on most tasks; of two it may be that both are bad."""
-    values = np.where(np.arange(40) < n_far, 0.01 * LEADER.min(), LEADER)
-    others = [Other(f"rival {at}", at, sampled(LEADER * (1 + 0.1 * at))) for at in range(n_others)]
-    declared = benchmark(Mean(name="main", method="mean", metric="error"))
-    findings = far_beyond(declared, [_print_of("far", sampled(values))], others)
-
-    assert [finding.entrant for finding in findings] == ["far"] * is_named
-
-
-@pytest.mark.parametrize(
-    ("own", "rival", "is_named"), [(0.995, 0.6, True), (1.0, 0.89, True), (0.9, 0.6, False), (1.0, 0.95, False)]
-)
-def test_of_a_share_that_is_maximized_so_much_nearer_to_one_is_far(own: float, rival: float, is_named: bool) -> None:
-    """Ten times better than 0.6 there is none; ten times fewer errors there are, down to a hundredth of the range."""
-    others = [Other(f"rival {at}", at, sampled(rival - 0.001 * np.arange(40) - 0.01 * at)) for at in range(3)]
-    declared = benchmark(Mean(name="main", method="mean", metric="error"))
-    metric = Metric(direction="maximize", min=0.0, max=1.0)
-    declared = declared.model_copy(update={"metrics": {"error": metric}})
-    findings = far_beyond(declared, [_print_of("far", sampled(own - 0.0001 * np.arange(40)))], others)
-
-    assert [finding.entrant for finding in findings] == ["far"] * is_named

@@ -106,7 +106,7 @@ def test_the_legend_explains_the_flags_that_are_raised() -> None:
     ((_, none),) = legend(columns, board((1, "model", True, None)))
 
     assert raised.brief == (
-        "Oddities found when the results arrived; here near_rows: rows that are nearly another entrant's, as they "
+        "Oddities found in the results; here near_rows: rows that are nearly another entrant's, as they "
         "are, moved or scaled; exact_best: values that are exactly the best possible."
     )
-    assert none.brief == "Oddities found when the results arrived."
+    assert none.brief == "Oddities found in the results."

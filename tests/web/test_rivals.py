@@ -6,15 +6,19 @@ Each attack is tried with submitters' tokens alone; it may win a rank, and not w
 import csv
 from collections.abc import Mapping
 from functools import cache
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from sqlalchemy import update
 
+from app.db.models import StoredFingerprint
 from app.rights import tokens
 from app.stats.arrays import FloatArray
 from tests.cases import grids
+from tests.cases.databases import tampering
 from tests.fixtures import Site
 
 RESULTS = Path(__file__).resolve().parents[2] / "examples" / "fev-bench" / "results"
@@ -145,13 +149,84 @@ def test_the_best_of_rivals_task_by_task_is_shown_with_whom_it_is_made_of(site: 
 
 
 def test_errors_of_a_millionth_are_flagged_where_rivals_have_a_half(site: Site) -> None:
-    """No error is zero, and each is far beyond the best of all others."""
+    """No error is zero, and each is far beyond those of all others."""
     slug = grids.declare(site, manifest(), None)
     send(site, slug, "alice", dict(real()))
-    answer = send(site, slug, "bob", {"tiny": np.full(N_TASKS, 1e-6) * np.linspace(1, 2, N_TASKS)})
+    send(site, slug, "bob", {"tiny": np.full(N_TASKS, 1e-6) * np.linspace(1, 2, N_TASKS)})
+    rows, page = read(site, slug, "mean")
+
+    assert far_beyond(rows) == ["tiny"]
+    assert page["meta"]["far_beyond"] == [{"entrant": "tiny", "metric": "error", "n_far": 40, "n_compared": 40}]
+    note = "10 times better than the second best of other owners, or more: error of tiny in 40 of 40."
+    assert note in page["notes"]
+    chosen = "task=t00&task=t01&task=t02&task=t03&task=t04&task=t05"
+    explored = site.http.get(f"/benchmarks/{slug}/leaderboards/mean/explore.json?{chosen}").json()
+    assert far_beyond({row["entrant"]: row for row in explored["rows"]}) == ["tiny"]
+
+
+@pytest.mark.parametrize("value", [1e-46, 5e-324, -0.0, -0.1])
+def test_whoever_comes_first_with_next_to_nothing_is_flagged_once_others_are_there(site: Site, value: float) -> None:
+    """Also where no least value is declared, so that a skill score takes such a value for the best ratio."""
+    slug = grids.declare(site, NO_LEAST, None)
+    send(site, slug, "steward", {"seasonal_naive": real()["seasonal_naive"]})
+    send(site, slug, "bob", {"tiny": np.full(N_TASKS, value)})
+    alone, _ = read(site, slug, "skill")
+    send(site, slug, "alice", {name: real()[name] for name in HONEST[:-1]})
+    rows, _ = read(site, slug, "skill")
+
+    assert far_beyond(alone) == []
+    assert far_beyond(rows) == ["tiny"]
+
+
+def test_a_decoy_of_another_token_is_flagged_beside_whom_it_hid_and_hides_nobody_once_gone(site: Site) -> None:
+    """Ten of forty tasks are enough, and the decoy came before the honest ones."""
+    slug = grids.declare(site, NO_LEAST, None)
+    tiny = np.where(np.arange(N_TASKS) % 4, real()["chronos-2"], 1e-6)
+    decoy = send(site, slug, "carol", {"decoy": tiny, "decoy too": 1.01 * tiny})
+    send(site, slug, "bob", {"tiny": 1.1 * tiny})
+    send(site, slug, "steward", {"seasonal_naive": real()["seasonal_naive"]})
+    send(site, slug, "alice", {name: real()[name] for name in HONEST[:-1]})
+    beside, _ = read(site, slug, "skill")
+    address = f"/submissions/{decoy['id']}/withdraw"
+    site.http.post(address, json={"reason": "seen"}, headers=site.auth("carol")).raise_for_status()
+    alone, _ = read(site, slug, "skill")
+
+    assert far_beyond(beside) == ["decoy", "decoy too", "tiny"]
+    assert far_beyond(alone) == ["tiny"]
+
+
+def test_what_version_0_1_flagged_on_arrival_is_asked_of_the_board_now(site: Site) -> None:
+    """It compared with who had come before, which nothing corrected later."""
+    slug = grids.declare(site, manifest(), None)
+    sent = send(site, slug, "alice", dict(real()))
+    with tampering(site.database_url) as connection:
+        of_it = StoredFingerprint.submission_id == sent["id"]
+        connection.execute(update(StoredFingerprint).where(of_it).values(flags=["far_beyond", "equal_run"]))
     rows, _ = read(site, slug, "mean")
 
-    assert "error of tiny is 10 times better than the best of all others" in next(
-        check["reason"] for check in answer["checks"] if check["rule"] == "far_beyond"
-    )
-    assert rows["tiny"]["flags"] == "far_beyond"
+    assert rows["chronos-2"]["flags"] == "equal_run"
+
+
+def test_the_glossary_says_when_it_is_not_asked(site: Site) -> None:
+    """Of one owner's entrants alone, and of what has no rows to compare."""
+    text = " ".join(site.http.get("/glossary").text.split())
+
+    assert "It is not asked of one owner's entrants alone, and not on boards of measured episodes" in unescape(text)
+
+
+NO_LEAST = """
+schema_version: 1
+slug: SLUG
+title: Rivals
+evidence: evaluation_summary
+columns: {entrant: model, task: task, leaked: null}
+metrics: {error: {direction: minimize}}
+tasks: {open: true}
+leaderboards:
+  - {name: skill, method: skill_score, metric: error, baseline: seasonal_naive}
+"""
+
+
+def far_beyond(rows: Mapping[str, dict[str, Any]]) -> list[str]:
+    """Return who has the flag, by name."""
+    return sorted(name for name, row in rows.items() if "far_beyond" in str(row["flags"]).split())
