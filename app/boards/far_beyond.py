@@ -1,8 +1,8 @@
 """Whose values are far beyond those of all other owners: made up, or in another unit, more likely than that good.
 
 It is asked of who is on a board, at each publication, so that neither the order of arrival nor who was withdrawn
-decides. Owners count, by their best value of each unit, and of these the second: the entrants of one further token hide
-nobody. It accuses nobody and takes no rank.
+decides. Owners count, by their best value of each unit, and of three or more the second: the entrants of one further
+token hide nobody. It accuses nobody and takes no rank.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -81,7 +81,7 @@ def far_beyond(values: FloatArray, owners: Sequence[Hashable], metric: Metric) -
     """Count the units on which each entrant is FAR times better than the second best other owner.
 
     `values` is [n_units, n_entrants] in the metric's unit, NaN for none, `owners` [n_entrants]. An owner counts by its
-    best entrant on the unit; where there is a single other one, that one does. Compared is where two other entrants
+    best entrant on the unit; of fewer than three other owners the best one does. Compared is where two other entrants
     have a value, and where values are above zero, so that times is a measure. Of what is minimized zero or less is
     beyond any factor, where the second best is above zero, but not of a metric that has a range below zero, or on which
     the second best is below it anywhere. Of what is maximized in a declared range, so many times nearer to its end is
@@ -92,7 +92,7 @@ def far_beyond(values: FloatArray, owners: Sequence[Hashable], metric: Metric) -
     >>> values = np.array([[1e-46, 0.2, 0.3], [0.1, 0.2, 0.3], [-0.1, 0.2, 0.3]])
     >>> far = far_beyond(values, ["ann", "bob", "cy"], Metric(direction="minimize"))
     >>> far.n_far.tolist(), far.n_compared.tolist()
-    ([2, 0, 0], [3, 3, 3])
+    ([2, 0, 0], [3, 2, 2])
     """
     require_shape("values", values, "n_units", "n_entrants")
     is_error = metric.direction == "minimize"
@@ -114,7 +114,7 @@ def far_beyond(values: FloatArray, owners: Sequence[Hashable], metric: Metric) -
 
 
 def _second_of_others(values: FloatArray, owners: Sequence[Hashable]) -> FloatArray:
-    """Return the second least of the other owners' least values, or that of a single other one, [n_units, n_entrants].
+    """Return the second least of the other owners' least values, of fewer than three the least, [n_units, n_entrants].
 
     `values` [n_units, n_entrants] are smaller-is-better; NaN where no other owner has one.
     """
@@ -125,11 +125,12 @@ def _second_of_others(values: FloatArray, owners: Sequence[Hashable]) -> FloatAr
         return values
     starts = np.searchsorted(owner[order], np.arange(len(number)))
     least = np.fmin.reduceat(values[:, order], starts, axis=1)
-    least = np.pad(least, ((0, 0), (0, 3)), constant_values=np.nan)
-    # NaN is last. Of three one may be one's own, so two of others are among them.
-    places = np.argpartition(least, (0, 1, 2), axis=1)[:, :3]
-    first, second, third = np.take_along_axis(least, places, axis=1).T[:, :, None]
-    is_first, is_second = (places[:, at, None] == owner for at in (0, 1))
+    least = np.pad(least, ((0, 0), (0, 4)), constant_values=np.nan)
+    # NaN is last. Of four one may be one's own, so three of others are among them.
+    places = np.argpartition(least, (0, 1, 2, 3), axis=1)[:, :4]
+    first, second, third, fourth = np.take_along_axis(least, places, axis=1).T[:, :, None]
+    is_first, is_second, is_third = (places[:, at, None] == owner for at in (0, 1, 2))
     best = np.where(is_first, second, first)
     next_best = np.where(is_first | is_second, third, second)
-    return np.asarray(np.where(np.isnan(next_best), best, next_best))
+    is_one_of_three = ~np.isnan(np.where(is_first | is_second | is_third, fourth, third))
+    return np.asarray(np.where(is_one_of_three, next_best, best))

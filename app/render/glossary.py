@@ -618,10 +618,10 @@ PROVENANCE = (
         + "\n".join(f"- `{flag}`: {words[0].lower()}{words[1:]}" for flag, words in FLAGS.items())
         + "\n\n`far_beyond` is asked of the board at each publication, whoever came first: by a metric that ranks, on "
         "each task (or record), every other owner counts by its best entrant, and of these the second best is "
-        "compared, or the only one. It takes five compared values, and three of them, and a quarter, ten times "
-        "better. Compared is where two other entrants have a value, and what is above zero. Of what is minimized, "
-        "zero or less is beyond any factor where the second best is above zero, but not where the metric's range "
-        "goes below zero, or the second best does on any task. Of what is maximized in a declared range, ten "
+        "compared, or the best of fewer than three. It takes five compared values, and three of them, and a quarter, "
+        "ten times better. Compared is where two other entrants have a value, and what is above zero. Of what is "
+        "minimized, zero or less is beyond any factor where the second best is above zero, but not where the metric's "
+        "range goes below zero, or the second best does on any task. Of what is maximized in a declared range, ten "
         "times nearer to its end is as far; a hundredth of the range is as near as counts. It is not asked of one "
         "owner's entrants alone, and not on boards of measured episodes and predictions.",
     ),

@@ -69,6 +69,13 @@ def test_two_others_are_enough_of_whom_one_is_another_owner_s(owners: str, is_na
     assert (0 in named([tiny, *rest], owners)) == is_named
 
 
+def test_two_good_ones_beside_a_bad_one_are_not_far_beyond() -> None:
+    """Of two other owners the better one is compared: a saturated rate flagged both good ones."""
+    good = HONEST.T[:2]
+
+    assert named([*good, 100.0 * HONEST[:, 2]], "abc") == []
+
+
 def test_who_is_the_best_of_honest_ones_is_not_far_beyond() -> None:
     """Nor beside one that is bad, where others are as good."""
     assert named([*HONEST.T, 100.0 * HONEST[:, 0]], "abcd") == []
