@@ -19,7 +19,7 @@ from app.values.facts import FAR_BEYOND
 from app.values.table import Table
 
 FAR = 10.0
-"""So many times better than the second best of other owners nobody honest is on many units."""
+"""So many times better than the second best of other owners few honest ones are on many units."""
 NEAREST = 0.01
 """As near to the end of a declared range, in shares of it, as counts."""
 LEAST_OTHERS, LEAST_COMPARED = 2, 5
@@ -47,7 +47,7 @@ def with_far_beyond(board: Table, manifest: Manifest, spec: Leaderboard, by_unit
     # A coverage error is of a coverage, of which neither end is best.
     ranking = [name for name in spec.required_metrics() if name in by_unit.values and name in manifest.metrics]
     for name in dict.fromkeys(ranking):
-        far = far_beyond(by_unit.values[name], owners, manifest.metrics[name])
+        far = far_beyond(by_unit.values[name], owners, manifest.metrics[name], of_ratios=spec.compares_ratios())
         for at in np.flatnonzero(far.is_so()).tolist():
             counts = {"n_far": int(far.n_far[at]), "n_compared": int(far.n_compared[at])}
             found.setdefault(entrants[at], {"entrant": entrants[at], "metric": name, **counts})
@@ -56,7 +56,10 @@ def with_far_beyond(board: Table, manifest: Manifest, spec: Leaderboard, by_unit
     if not named:
         return board
     each = first_few(named, MOST_NAMED, lambda one: _said(one, manifest))
-    note = f"{FAR:g} times better than the second best of other owners, or more: {each}."
+    note = (
+        f"{FAR:g} times better than other owners’ second best, or as many times nearer to the best that there is, or "
+        f"at or below zero where theirs is above: {each}."
+    )
     return replace(board, notes=(*board.notes, note), meta={**board.meta, FAR_BEYOND: named})
 
 
@@ -77,20 +80,21 @@ class Far(NamedTuple):
         return np.asarray((self.n_compared >= LEAST_COMPARED) & (self.n_far >= needed))
 
 
-def far_beyond(values: FloatArray, owners: Sequence[Hashable], metric: Metric) -> Far:
+def far_beyond(values: FloatArray, owners: Sequence[Hashable], metric: Metric, *, of_ratios: bool = False) -> Far:
     """Count the units on which each entrant is FAR times better than the second best other owner.
 
     `values` is [n_units, n_entrants] in the metric's unit, NaN for none, `owners` [n_entrants]. An owner counts by its
     best entrant on the unit; of fewer than three other owners the best one does. Compared is where two other entrants
-    have a value, and where values are above zero, so that times is a measure. Of what is minimized zero or less is
-    beyond any factor, where the second best is above zero, but not of a metric that has a range below zero, or on which
-    the second best is below it anywhere. Of what is maximized in a declared range, so many times nearer to its end is
-    as far, a hundredth of the range being as near as counts.
+    have a value, and where values are above zero, so that times is a measure. Of what is minimized zero is beyond any
+    factor, where the second best is above it, and so is less where ratios decide (`of_ratios`) or the range begins at
+    zero, elsewhere if it is as far below as FAR times the second best; but not of a metric that has a range below zero,
+    or on which the second best is below it anywhere. Of what is maximized in a declared range, so many times nearer to
+    its end is as far, a hundredth of the range being as near as counts.
     Raises InvalidArgument for values without two axes.
     Source: none; it divides.
 
     >>> values = np.array([[1e-46, 0.2, 0.3], [0.1, 0.2, 0.3], [-0.1, 0.2, 0.3]])
-    >>> far = far_beyond(values, ["ann", "bob", "cy"], Metric(direction="minimize"))
+    >>> far = far_beyond(values, ["ann", "bob", "cy"], Metric(direction="minimize"), of_ratios=True)
     >>> far.n_far.tolist(), far.n_compared.tolist()
     ([2, 0, 0], [3, 2, 2])
     """
@@ -104,7 +108,8 @@ def far_beyond(values: FloatArray, owners: Sequence[Hashable], metric: Metric) -
         if is_error:
             is_signed = (second < 0.0).any(axis=0) | (metric.min is not None and metric.min < 0.0)
             is_compared &= (own > 0.0) | ~is_signed
-            is_far = (own <= 0.0) | (second / own >= FAR)
+            least = 0.0 if of_ratios or metric.min is not None else (1.0 - FAR) * second
+            is_far = (own == 0.0) | ((own < 0.0) & (own <= least)) | ((own > 0.0) & (second / own >= FAR))
         else:
             is_far = own / second >= FAR
             if metric.min is not None and metric.max is not None:

@@ -178,6 +178,8 @@ def among_others(names: Sequence[str], leader: int, boards: Iterable[Elsewhere])
     if n_boards == 1:
         how = "shares the first place" if shared else f"{'stays' if n_first else 'is not'} first"
         clause = f"{how} in the only variant of this board that was computed"
+    elif n_shared == n_boards:
+        clause = f"shares the first place in {'both' if n_boards == 2 else f'all {n_boards:,}'} variants of this board"
     elif shared:
         clause = f"is first alone in {of_how_many} variants of this board, beside others in {n_shared:,}"
     return {"n_boards": n_boards, "n_first": n_first, "n_shared": n_shared, "shared": shared[:MOST_LISTED],

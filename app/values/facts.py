@@ -136,7 +136,7 @@ FLAGS: Mapping[str, str] = {
     "equal_run": "Rows one after another with the same digits",
     EXACT_BEST: "Values that are exactly the best possible",
     ONE_VALUE: "One value that is nearly all of an average without a limit",
-    FAR_BEYOND: "Values ten times better than the second best other owner’s, on at least a quarter of those compared",
+    FAR_BEYOND: "Values ten times better, or nearer to the best, than other owners’ second best, on a quarter of them",
     LEAK_SERVES: "A better rank because of tasks whose data it says it has seen",
     "other_results": "The same seeds, items and states with other results than before",
     "renamed": "A later name of an owner who withdrew an earlier one",

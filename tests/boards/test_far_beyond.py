@@ -16,12 +16,12 @@ HONEST = RNG.lognormal(size=(N_TASKS, 1)) * np.exp(0.3 * RNG.normal(size=(N_TASK
 """Errors of three owners, [n_tasks, 3]."""
 
 
-def named(values: Sequence[FloatArray], owners: str, metric: Metric = ERROR) -> list[int]:
+def named(values: Sequence[FloatArray], owners: str, metric: Metric = ERROR, *, of_ratios: bool = True) -> list[int]:
     """Return the positions of who is far beyond, each owner being a letter."""
     square = np.stack(values, axis=1)
-    found = far_beyond(square, list(owners), metric).is_so()
+    found = far_beyond(square, list(owners), metric, of_ratios=of_ratios).is_so()
     shuffled = np.random.default_rng(3).permutation(len(owners))
-    again = far_beyond(square[:, shuffled], [owners[at] for at in shuffled], metric).is_so()
+    again = far_beyond(square[:, shuffled], [owners[at] for at in shuffled], metric, of_ratios=of_ratios).is_so()
     assert found[shuffled].tolist() == again.tolist()
     return [int(at) for at in np.flatnonzero(found)]
 
@@ -91,6 +91,17 @@ def test_where_values_below_zero_mean_something_they_are_not_beyond(metric: Metr
         others[0] = -0.2
 
     assert named([np.full(N_TASKS, -0.1), *others.T], "dabc", metric) == []
+
+
+@pytest.mark.parametrize(("times", "is_named"), [(0.5, False), (20.0, True)])
+def test_a_loss_below_zero_is_beyond_only_where_ratios_decide_or_it_is_as_far_below(
+    times: float, is_named: bool
+) -> None:
+    """The mean log loss of a good density is negative, and others' may be above zero everywhere."""
+    losses = [-times * HONEST.max(axis=1), *HONEST.T]
+
+    assert (named(losses, "dabc", of_ratios=False) == [0]) is is_named
+    assert named(losses, "dabc") == [0]
 
 
 def test_an_error_of_zero_on_a_task_that_is_easy_to_others_too_is_not_beyond() -> None:

@@ -653,11 +653,6 @@ def _notes(manifest: Manifest, spec: WeightedRank, shown: RankedBoard) -> Iterat
         counted = ", ".join(f"{name} {100 * weight:.3g} %" for name, weight in spec.weights.items())
         yield f"Components, with what each counts: {counted}."
     yield from record_notes(shown.held)
-    if (n_series := len(set(shown.series))) < len(shown.series):
-        yield (
-            f"The {len(shown.series):,} records are {n_series:,} series, as they are and changed: each series is one "
-            "unit of intervals and ranks."
-        )
     yield from strata_note(shown.held, strata_of_grid(manifest.asked))
     yield from shown.roster.notes("records")
     enrolled = part_of(manifest, RankedPart).enrolled() if spec.explored is None else None
@@ -683,6 +678,11 @@ def _notes(manifest: Manifest, spec: WeightedRank, shown: RankedBoard) -> Iterat
 
 def _on_intervals(spec: WeightedRank, shown: RankedBoard) -> Iterator[str]:
     """Yield what intervals and comparisons rest on."""
+    if (n_series := len(set(shown.series))) < len(shown.series):
+        yield (
+            f"The {len(shown.series):,} records are {n_series:,} series, as they are and changed: each series is one "
+            "unit of intervals and ranks."
+        )
     if shown.calibrated is not None:
         units = [(name, shown.calibrated.n_units) for name in shown.components.names]
         yield from few_units_note(units, "records", spec.uncertainty.level)
