@@ -283,6 +283,10 @@ def rare_note(world: str, n_units: float, *, is_beside: bool = False) -> Iterato
     ) + (" The assumption-free interval, in columns of its own, holds there, too." if is_beside else "")
 
 
+OTHER_OPPONENTS = "With other opponents the {} would differ; their interval covers only the choice of tasks."
+"""What a score of places says less than it seems to, with what the scores are called."""
+
+
 def rare_places_note(n_opponents: int, n_tasks: float) -> Iterator[str]:
     """Yield `rare_note` of a score of places among opponents, such as points or a win rate; none among few.
 

@@ -10,6 +10,7 @@ from pydantic import Field, field_validator
 
 from app.boards.calibrated import (
     MIN_DRAWN_UNITS,
+    OTHER_OPPONENTS,
     CellsAt,
     DrawnSpread,
     Precision,
@@ -342,8 +343,7 @@ class _Contenders:
         sizes, drawn, shares = zip(*((each.size, each.n_units, each.share) for each in self.strata), strict=True)
         if named is None or n_units < MIN_DRAWN_UNITS or assumed_share(drawn, shares) > MOST_ASSUMED:
             return None
-        units = self.sheet.units
-        points = np.concatenate([units.only(each.tasks).jackknifed(self.points[each.tasks]) for each in self.strata])
+        points = self.sheet.units.jackknifed_within(sizes, self.points)
         means = stratified_means(named, sizes, points, drawn, shares)
         is_one = len(drawn) == 1
         freedom = np.full(len(self.names), drawn[0] - 1.0) if is_one else self._freedom(variance_factors(drawn, shares))
@@ -520,7 +520,7 @@ def _on_intervals(
     elif n_units >= MIN_UNITS and given.within.is_bounded:
         yield from rare_note("tasks", n_units)
     if spec.is_of_opponents and len(names) > 1:
-        yield "With other opponents the scores would differ; their interval covers only the choice of tasks."
+        yield OTHER_OPPONENTS.format("scores")
 
 
 def _notes(sheet: Sheet, given: Points) -> Iterator[str]:

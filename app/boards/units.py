@@ -125,6 +125,11 @@ class TaskUnits:
         moved = (without - without.mean(axis=0) - added) * (n_tasks / sizes)[:, None]
         return np.asarray(values + moved[self.place])
 
+    def jackknifed_within(self, sizes: Sequence[int], values: FloatArray) -> FloatArray:
+        """Return values as `jackknifed` gives them within each group of tasks, which lie group by group, [n_groups]."""
+        groups = np.split(np.arange(len(values)), np.cumsum(sizes)[:-1])
+        return np.concatenate([self.only(at).jackknifed(values[at]) for at in groups])
+
     def variances(self, deviations: FloatArray) -> FloatArray:
         """Return the variance of the sum of each pairwise difference, [n_entrants, n_entrants].
 

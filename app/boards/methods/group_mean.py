@@ -104,10 +104,8 @@ def _calibrated(
     spec: GroupMean, sheet: Sheet, metric: Metric, sizes: Mapping[str, int], shares: Mapping[str, float]
 ) -> CellsAt:
     """Return the intervals: tasks vary within their group, as they are resampled; differences of groups are fixed."""
-    cuts = np.cumsum(list(sizes.values()))[:-1]
-    each = np.split(np.arange(sheet.n_tasks), cuts)
     values = np.where(sheet.complete, sheet.cells.values, np.nan)
-    values = np.concatenate([sheet.units.only(at).jackknifed(values[at]) for at in each])
+    values = sheet.units.jackknifed_within(list(sizes.values()), values)
     weights = np.array([shares[name] for name in sizes])
     units = sheet.units
     family = None if units.are_tasks else units.place

@@ -14,6 +14,7 @@ from pydantic import Field, field_validator
 from app.boards.calibrated import (
     MIN_DRAWN_UNITS,
     NOTHING,
+    OTHER_OPPONENTS,
     CellsAt,
     DrawnSpread,
     few_units_note,
@@ -537,9 +538,6 @@ def _effects(
         yield from with_calibrated(column, partial(_ends_of, at, ends), partial(_cells_of, at, ours[name]))
 
 
-OTHER_OPPONENTS = "With other opponents the win rates would differ; their interval covers only the choice of tasks."
-
-
 def _on_intervals(spec: SkillScore, scored: Relative, drawn: TaskUnits) -> Iterator[str]:
     units = [(name, drawn.number()) for name in scored.cells.entrants]
     if drawn.number() < MIN_DRAWN_UNITS:
@@ -548,7 +546,7 @@ def _on_intervals(spec: SkillScore, scored: Relative, drawn: TaskUnits) -> Itera
     yield from hidden_tasks_note(round(drawn.number()), Range(), said=drawn.in_words)
     yield from rare_places_note(len(units) - 1, drawn.number())
     if len(units) > 1:
-        yield OTHER_OPPONENTS
+        yield OTHER_OPPONENTS.format("win rates")
 
 
 def _on_comparisons(
@@ -561,7 +559,7 @@ def _on_comparisons(
         yield from hidden_pair_note(n_units, Range())
     else:
         yield from rare_places_note(n_opponents, n_units)
-        yield OTHER_OPPONENTS
+        yield OTHER_OPPONENTS.format("win rates")
 
 
 def _calibrated(spec: SkillScore, by_task: ByTask, scored: Relative, units: TaskUnits) -> Mapping[str, CellsAt]:
