@@ -75,7 +75,8 @@ def ours(board: Board) -> None:
     )
     cells = [[of(at) for at in range(n_entrants)] for of in intervals]
     named = present(draw_named_tasks(board.spec.uncertainty, board.tasks))
-    standing = stand(skill(logs.mean(axis=0)), DrawnSpread.of_units(skill(named.means(logs)), len(board.tasks)), level)
+    spread = DrawnSpread.of_units(named.means(-logs), len(board.tasks))
+    standing = stand(-logs.mean(axis=0), spread, level, are_logs=True)
     pairs = standing.contrasts(range(n_entrants)).cells()
     present(standing.sets)
     if any(cell.low is None for cell in cells[0]) or int(np.isfinite(pairs[1].values).sum()) < n_entrants:

@@ -365,18 +365,16 @@ class DrawnSpread:
         units: TaskUnits,
         values: FloatArray,
         *,
-        scale: Callable[[FloatArray], FloatArray] | None = None,
         are_ranks: bool = False,
     ) -> "DrawnSpread | None":
         """Return the spread of means over tasks of values [n_tasks, n_entrants], each drawn with its unit.
 
-        `scale` makes scores of means. None without resamples, and where units are worth less than two.
+        None without resamples, and where units are worth less than two.
         """
         named = draw_named_tasks(drawn, units.names)
         if named is None or units.number() < MIN_DRAWN_UNITS:
             return None
-        means = named.means(units.jackknifed(values))
-        return cls.of_units(means if scale is None else scale(means), units.number(), are_ranks=are_ranks)
+        return cls.of_units(named.means(units.jackknifed(values)), units.number(), are_ranks=are_ranks)
 
     @property
     def freedom(self) -> FloatArray:

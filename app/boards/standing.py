@@ -1,7 +1,7 @@
 """Ranks and their uncertainty, whatever the method: rank sets, contrasts, groups and letters."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from app.manifest.model import Leaderboard
 from app.names import first_few, in_words
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.cluster import POWER
+from app.stats.pairs import skill
 from app.stats.rank_sets import AllPairs, RankSets, letter_groups, rank_sets
 from app.stats.resample import TIE, Resamples, board_generator, competition_ranks, probability_beats, probability_best
 from app.values.frame import Ends
@@ -85,6 +86,10 @@ WORDS = (None, "better", "worse", "equivalent", "undecided")
 """What A may be; equivalent, where the board says which difference matters, is within it and not separable."""
 
 
+RELATIVE_SKILL = "relative_skill"
+"""The column of pairs with a contrast of logarithms."""
+
+
 @dataclass(frozen=True)
 class Contrasts:
     """The pairwise results for some entrants of a board, each [n_shown, n_shown]; NaN where unknown.
@@ -92,7 +97,7 @@ class Contrasts:
     `widest` is the width of the range of scores, which no difference can exceed. `within` is given where the board says
     which difference matters, `critical` is the critical value of all pairs on the scale of the normal. `ruled` is
     given where the rule for gaps decides some pairs, in either order, and `both` says of which of these a test says so,
-    too.
+    too. `are_of_logs`: scores are logarithms, and a difference is shown as the skill of A relative to B.
     """
 
     differences: FloatArray
@@ -107,6 +112,7 @@ class Contrasts:
     critical: float = float("nan")
     ruled: BoolArray | None = None
     both: BoolArray | None = None
+    are_of_logs: bool = False
 
     @property
     def tested(self) -> BoolArray:
@@ -137,7 +143,8 @@ class Contrasts:
         if a == b or not self.is_known[a, b]:
             return Verdict((finite(difference), None, None))
         low, high = max(difference - margin, -self.widest), min(difference + margin, self.widest)
-        ends = (finite(difference), *((None, None) if np.isnan(margin) else (finite(low), finite(high))))
+        shown = [finite(float(each)) for each in self._shown(np.array([difference, low, high]))]
+        ends = (shown[0], *((None, None) if np.isnan(margin) else shown[1:]))
         separable = bool(self.separated[a, b] or self.separated[b, a])
         beats, p_value = finite(float(self.beats[a, b])), finite(float(self.p_values[a, b]))
         word, by = WORDS[int(self.words[a, b])], DECIDED_BY[int(self.decided_by[a, b])] or BY_TEST
@@ -158,7 +165,7 @@ class Contrasts:
         low, high = (np.clip(self.differences + way * self.margins, -self.widest, self.widest) for way in (-1.0, 1.0))
         squares = [np.where(is_known, values, np.nan) for values in (low, high, self.beats, self.p_values)]
         separable = np.where(is_known, 1 + (self.separated | self.separated.T), 0).astype(np.int8)
-        contrast = (self.differences, *squares[:2])
+        contrast = [self._shown(each) for each in (self.differences, *squares[:2])]
         # Not −x, which would turn 0.0 into −0.0.
         shown = (0.0 - contrast[0], 0.0 - contrast[2], 0.0 - contrast[1]) if is_turned else contrast
         return [
@@ -166,6 +173,9 @@ class Contrasts:
             CellColumn(separable.ravel(), (None, False, True)),
             *self._verdicts(smallest),
         ]
+
+    def _shown(self, differences: FloatArray) -> FloatArray:
+        return relative_skill(differences) if self.are_of_logs else differences
 
     def _verdicts(self, smallest: float | None) -> Iterator[CellColumn]:
         if smallest is not None or self.ruled is not None:
@@ -185,6 +195,7 @@ class BoardStanding:
     `first_share`, how often each is the best in the resamples, and `groups` cover those with replicates; `first_share`
     is NaN where it is not known. `widest` is the largest possible difference of two scores. `above` [n_entrants]
     is, for who cannot be first for its gaps, the position of the one it is behind, else −1: None where there is none.
+    `are_logs`: points are those of `log_points`.
     """
 
     points: FloatArray
@@ -196,6 +207,7 @@ class BoardStanding:
     groups: IntArray | None = None
     widest: float = float("inf")
     above: IntArray | None = None
+    are_logs: bool = False
 
     @property
     def has_spread(self) -> BoolArray:
@@ -239,7 +251,7 @@ class BoardStanding:
         """Return the pairwise results of the entrants at some positions, in that order."""
         at = np.array(shown, dtype=np.int64)
         if self.all_pairs is None or self.sets is None:
-            return without_spread(self.points[at])
+            return replace(without_spread(self.points[at]), are_of_logs=self.are_logs)
         square, has = np.ix_(at, at), self.has_spread[at]
         ruled, both = (None if each is None else (each | each.T)[square] for each in (self.sets.ruled, self.sets.both))
         return Contrasts(
@@ -256,6 +268,7 @@ class BoardStanding:
             critical=self.sets.critical,
             ruled=ruled,
             both=both,
+            are_of_logs=self.are_logs,
         )
 
     def placed(self, names: Sequence[str]) -> list[tuple[BoardRow, int]]:
@@ -328,13 +341,15 @@ def stand(
     gaps: Gaps | None = None,
     smallest: float | None = None,
     over_snapshots: bool = False,
+    are_logs: bool = False,
 ) -> BoardStanding:
     """Rank the points [n_entrants], larger being better, with the uncertainty of the ranks from their spread.
 
     `widest` is the width of the range of the scores, `smallest` the smallest difference that matters, if the board has
     one, and `over_snapshots` whether decisions hold over all snapshots: see `app.stats.rank_sets.rank_sets`. Without a
     spread, None, and for an entrant alone on its board only the rank is known; an entrant without replicates has no
-    rank interval.
+    rank interval. `are_logs`: points, spread, `widest` and `gaps` are those of `log_points`, and `smallest` is a
+    relative skill.
 
     Points follow the rule that a board declares for what is missing. Who has `gaps`, and with the worst value in each
     of them a score below the best of those who delivered more, is worse than that one in the matrix of decisions, so it
@@ -354,14 +369,16 @@ def stand(
     [(1, 2, False), (2, 1, True), (3, 1, True)]
     """
     if not len(points):
-        return BoardStanding(points, np.zeros(0, dtype=np.int64), level)
+        return BoardStanding(points, np.zeros(0, dtype=np.int64), level, are_logs=are_logs)
     ranks = competition_ranks(points)
     if spread is None or len(points) < 2 or all(each is None for each in spread.precision):
-        return BoardStanding(points, ranks, level)
+        return BoardStanding(points, ranks, level, are_logs=are_logs)
     all_pairs = AllPairs(points, spread.replicates, spread.freedom, spread.inflation, spread.wide, spread.are_ranks,
                         over_snapshots)  # fmt: skip
     above = None if gaps is None else behind_whom(points, gaps, all_pairs.has_spread)
-    sets = rank_sets(all_pairs, level, above=above, smallest=smallest)
+    # A version of before may say that no skill matters.
+    matters = float(log_points(np.minimum(smallest, 1.0))) if are_logs and smallest is not None else smallest
+    sets = rank_sets(all_pairs, level, above=above, smallest=matters)
     known = np.flatnonzero(all_pairs.has_spread)
     share, groups = np.full(len(points), np.nan), np.zeros(len(points), dtype=np.int64)
     share[known] = probability_best(spread.replicates[:, known])
@@ -369,21 +386,49 @@ def stand(
         share = np.where(above >= 0, 0.0, np.nan if share[above >= 0].any() else share)
     order = known[np.argsort(ranks[known], kind="stable")]
     groups[order] = sets.groups(order)
-    return BoardStanding(points, ranks, level, all_pairs, sets, share, groups, widest, above)
+    return BoardStanding(points, ranks, level, all_pairs, sets, share, groups, widest, above, are_logs)
+
+
+def log_points(skills: FloatArray) -> FloatArray:
+    """Return skill scores as minus the mean logarithm of relative errors, of any shape; larger is better.
+
+    Skills are compared so: who has thirty times the error of another has a spread of the skill that is as much larger,
+    and would hide in it; and the baseline is no part of the logarithms' difference. A skill of 1 is infinite; NaN
+    stays.
+    Source: the inverse of `app.stats.pairs.skill`.
+
+    >>> log_points(np.array([0.0, 0.5])).round(4).tolist()
+    [0.0, 0.6931]
+    """
+    with np.errstate(divide="ignore"):
+        points: FloatArray = -np.log1p(-skills)
+    return points
+
+
+def relative_skill(differences: FloatArray) -> FloatArray:
+    """Return differences A minus B of `log_points`, of any shape, as the skill of A relative to B.
+
+    It is 1 − the geometric mean of A's errors over B's, at most 1; larger is better for A. NaN stays.
+    Source: `app.stats.pairs.skill`.
+
+    >>> relative_skill(log_points(np.array([0.5, 0.0])) - log_points(np.array([0.0, 0.5]))).round(4).tolist()
+    [0.5, -1.0]
+    """
+    return skill(0.0 - differences)
 
 
 MOST_PAIRED = 200
 """Entrants, the best, whose pairs the detectable difference is the median of: more would not move a median."""
 
 
-def power_meta(standing: BoardStanding | None, scale: float = 1.0, *, of_ratios: bool = False) -> dict[str, Any]:
+def power_meta(standing: BoardStanding | None, scale: float = 1.0) -> dict[str, Any]:
     """Return `power` of a board's `meta`: the difference of two entrants that this design finds with 80 %.
 
     With all `n_pairs` tested at once: `difference` by the median of the pairs, and `of_first` that of the first two,
     None where these are not tested; either is None where it would be larger than any two scores can differ, or none can
-    be found. In the unit of the board's points times `scale`. `freedom` are the degrees of freedom of a typical pair.
-    `of_ratios`: points are one less a mean ratio of errors, whose error grows with it. Of scores
-    that move in steps the error depends on the difference, so neither is known. Empty where nothing is tested.
+    be found. In the unit of the board's points times `scale`, or where `score` names another, in that.
+    `freedom` are the degrees of freedom of a typical pair. Of scores that move in steps the error depends on the
+    difference, so neither is known. Empty where nothing is tested.
     Source: Bloom 1995, Minimum detectable effects, with the critical value of all pairs and the noncentral t.
 
     >>> power_meta(stand(np.array([3.0, 1.0]), None, 0.95))
@@ -395,11 +440,8 @@ def power_meta(standing: BoardStanding | None, scale: float = 1.0, *, of_ratios:
     at = np.argsort(standing.ranks, kind="stable")[:MOST_PAIRED]
     above, errors = np.triu_indices(len(at), 1), pairs.errors(at, at)
     degrees = pairs.pair_freedom(at, at)
-    reach = pairs.to_be_found(sets.critical, POWER, at)
-    found = reach * errors
-    if of_ratios:
-        found = _apart_as_ratios(1.0 - standing.points[at], errors, pairs.spreads[at], reach)
-    found = np.where(pairs.can_be_apart(sets.critical, at), scale * found, np.inf)
+    found = pairs.to_be_found(sets.critical, POWER, at) * errors
+    found = np.where(pairs.can_be_apart(sets.critical, at), found, np.inf)
     if sets.ruled is not None:
         found[(sets.ruled | sets.ruled.T)[np.ix_(at, at)]] = np.nan
     known = found[above][~np.isnan(found[above])]
@@ -408,32 +450,18 @@ def power_meta(standing: BoardStanding | None, scale: float = 1.0, *, of_ratios:
     if not len(known) or not np.isfinite(critical):
         return {}
     n = len(standing.points)
-    about = {"power": POWER, "critical": round(critical, 4), "n_pairs": n * (n - 1) // 2}
+    about: dict[str, Any] = {"power": POWER, "critical": round(critical, 4), "n_pairs": n * (n - 1) // 2}
     if pairs.wide is not None:
         return {"power": about}
+    sizes = np.array([np.median(known), found[0, 1]])
+    shown = relative_skill(sizes) if standing.are_logs else scale * sizes
     typical, of_first = (
-        finite(each) if each <= scale * standing.widest else None
-        for each in (float(np.median(known)), float(found[0, 1]))
+        finite(float(each)) if size <= standing.widest else None for size, each in zip(sizes, shown, strict=True)
     )
+    if standing.are_logs:
+        about["score"] = "the skill of one relative to the other"
     freedom = round(float(np.median(degrees[above][~np.isnan(found[above])])), 3)
     return {"power": {**about, "difference": typical, "of_first": of_first, "freedom": freedom}}
-
-
-def _apart_as_ratios(means: FloatArray, errors: FloatArray, spreads: FloatArray, reach: FloatArray) -> FloatArray:
-    """Return how far apart two mean ratios [n] must be for the worse one to be found worse, [n, n]; inf where none is.
-
-    As the worse one grows by a factor so does its spread: `reach` [n, n] are the standard errors that it takes,
-    `errors` those of differences, `spreads` [n] those of the means. Source: Fieller 1954, of a ratio of two means.
-    """
-    worse, better = (of(means[:, None], means[None, :]) for of in (np.maximum, np.minimum))
-    is_row = means[:, None] >= means[None, :]
-    of_worse = np.where(is_row, spreads[:, None], spreads[None, :]) ** 2
-    of_better = np.where(is_row, spreads[None, :], spreads[:, None]) ** 2
-    shared, k = (of_worse + of_better - errors**2) / 2.0, reach**2
-    a, b, c = worse**2 - k * of_worse, worse * better - k * shared, better**2 - k * of_better
-    with np.errstate(invalid="ignore", divide="ignore"):
-        factor = (b + np.sqrt(np.maximum(b**2 - a * c, 0.0))) / a
-    return np.where(np.isnan(reach), np.nan, np.where(a > 0.0, factor * worse - better, np.inf))
 
 
 def uncertainty_meta(spec: Leaderboard, n_units: int, n_together: int | None = None) -> dict[str, Any]:
@@ -512,6 +540,7 @@ def of_some(known: Contrasts, has_contrasts: Sequence[bool]) -> Contrasts:
         widest=known.widest,
         within=None if known.within is None else flags(known.within),
         critical=known.critical,
+        are_of_logs=known.are_of_logs,
         ruled=None if known.ruled is None else flags(known.ruled),
         both=None if known.both is None else flags(known.both),
     )

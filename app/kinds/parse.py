@@ -41,7 +41,7 @@ def parse_new_manifest(yaml_bytes: bytes) -> Manifest:
     Stored versions are older than some of these rules and are read without them. Raises as `parse_manifest` does.
     """
     manifest = parse_manifest(yaml_bytes)
-    if problems := [*_of_claims(manifest), *_of_composites(manifest), *_of_missing(manifest)]:
+    if problems := [*_of_claims(manifest), *_of_composites(manifest), *_of_skill_scores(manifest)]:
         document = read_document(yaml_bytes, max_bytes=MAX_MANIFEST_BYTES, what="manifest")
         raise ManifestRejected("The manifest breaks the rules below.", with_lines(problems, document))
     return manifest
@@ -83,14 +83,26 @@ def _of_composites(manifest: Manifest) -> Iterator[Problem]:
                     yield Problem(f"expected one of the conditions {', '.join(conditions)}", column=column, value=name)
 
 
-def _of_missing(manifest: Manifest) -> Iterator[Problem]:
-    """Yield boards of skill scores whose scores would follow one rule for absent results, and whose ranks another."""
-    for board in manifest.leaderboards if manifest.absent == "worst" else ():
-        if isinstance(board, SkillScore) and board.missing != "error":
+def _of_skill_scores(manifest: Manifest) -> Iterator[Problem]:
+    """Yield what is wrong with a board of skill scores, but was allowed to the versions of before.
+
+    Its scores would follow one rule for absent results and its ranks another, or no two could differ by what matters.
+    """
+    for board in manifest.leaderboards:
+        if not isinstance(board, SkillScore):
+            continue
+        key = f"leaderboards.{board.name}"
+        if manifest.absent == "worst" and board.missing != "error":
             message = (
                 "grid.absent: worst says already what counts where a result is absent; expected error, or no worst"
             )
-            yield Problem(message, column=f"leaderboards.{board.name}.missing", value=board.missing)
+            yield Problem(message, column=f"{key}.missing", value=board.missing)
+        if board.smallest_difference is not None and board.smallest_difference >= 1.0:
+            message = (
+                "expected less than 1: it is the skill of the better one relative to the other, or by rank_by: "
+                "win_rate a difference of win rates"
+            )
+            yield Problem(message, column=f"{key}.smallest_difference", value=f"{board.smallest_difference:g}")
 
 
 def known_keys() -> dict[str, KindKeys]:

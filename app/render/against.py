@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 from scipy.special import stdtrit
 
 from app.boards.provenance import COPIED
-from app.boards.standing import BY_BOTH, BY_RULE
+from app.boards.standing import BY_BOTH, BY_RULE, RELATIVE_SKILL, log_points
 from app.boards.statement import flags_in_words
 from app.manifest.model import Direction, Manifest
 from app.names import in_words
@@ -330,6 +331,8 @@ def evidence_needed(pair: PairRows) -> Sequence[str]:
         return ()
     if not power.get("freedom") or pair.table.meta.get("over_snapshots"):
         return ()
+    if effect == RELATIVE_SKILL:
+        point, low, high = log_points(np.array([point, low, high])).tolist()
     freedom, level = float(power["freedom"]), float(pair.table.meta.get("level", 0.95))
     # One end may be cut off at the largest difference that can be.
     error = max(point - low, high - point) / -float(stdtrit(freedom, (1.0 - level) / 2.0))

@@ -252,14 +252,15 @@ UNCERTAINTY = (
     GlossaryEntry(
         "contrast",
         "Difference of the scores of the board, and its p",
-        "The difference of the two scores, resampled on the same tasks, seeds, episodes, records or examples for both, "
+        "The difference of the two scores, of skill scores the skill of A relative to B, 1 − the geometric mean of the "
+        "ratios of their errors, resampled on the same tasks, seeds, episodes, records or examples for both, "
         "as far as both have them. Its interval and its p, of a two-sided test, are of this pair by itself; separable "
         "means that it holds with all pairs of the board tested at once. Of weighted ranks, which move in steps, the "
         "interval is of resampled ranks, and the p from the spread: they agree on whether zero is in it, and no "
         "further.",
-        "t = difference / standard error over the resamples; Student's t with the effective number of units less one "
-        "as degrees of freedom, of means over groups of tasks with Satterthwaite's: the fewer of the two "
-        "entrants', each the median over its pairs",
+        "t = difference / standard error over the resamples, of skill scores that of the mean log ratio; Student's t "
+        "with the effective number of units less one as degrees of freedom, of means over groups of tasks with "
+        "Satterthwaite's: the fewer of the two entrants', each the median over its pairs",
     ),
     GlossaryEntry(
         "letters",

@@ -176,11 +176,6 @@ class AllPairs:
             strip[strip <= ROUNDING * (size[rows, None] + size[None, :])] = 0.0
         return spreads
 
-    @property
-    def spreads(self) -> FloatArray:
-        """Return the standard deviation of each score over the resamples, [n_entrants], unbiased as `errors` are."""
-        return np.asarray(self.replicates.std(axis=0, ddof=1) * self._roots)
-
     def let_go(self) -> None:
         """Free the deviations behind the spreads, 16 MB for 2,000 entrants; they are computed again on demand."""
         self.__dict__.pop("deviations", None)

@@ -318,12 +318,17 @@ def test_who_leaves_out_a_task_takes_it_from_scores_and_ranks_alike(rank_by: str
     rows = {str(row["entrant"]): row for row in board.records()}
     ranked = sorted((row for row in rows.values() if row["rank"] is not None), key=lambda row: int(str(row["rank"])))
     scores = [float(str(row[rank_by])) for row in ranked]
-    differences = {(row["entrant_a"], row["entrant_b"]): row["board_difference"] for row in pairs.records()}
+    contrast = "relative_skill" if rank_by == "skill_score" else "board_difference"
+    differences = {(row["entrant_a"], row["entrant_b"]): row[contrast] for row in pairs.records()}
+
+    def difference(a: float, b: float) -> float:
+        return 1.0 - (1.0 - a) / (1.0 - b) if rank_by == "skill_score" else a - b
 
     assert len(scores) == 3
     assert scores == sorted(scores, reverse=True)
     assert all(
-        differences[a["entrant"], b["entrant"]] == pytest.approx(float(str(a[rank_by])) - float(str(b[rank_by])))
+        differences[a["entrant"], b["entrant"]]
+        == pytest.approx(difference(float(str(a[rank_by])), float(str(b[rank_by]))))
         for a in ranked
         for b in ranked
     )
@@ -331,3 +336,37 @@ def test_who_leaves_out_a_task_takes_it_from_scores_and_ranks_alike(rank_by: str
     assert board.notes[1].endswith("8 of 20 tasks remain. Lacking some: First gap (6), Second gap (6).")
     # With the tasks that it alone lacks on the board, at the ends of the clip.
     assert (rows["First gap"]["rank_if_best"], rows["First gap"]["rank_if_worst"]) == (1, 4)
+
+
+def test_who_is_thirty_times_worse_hides_in_no_noise_of_its_own() -> None:
+    """The spread of its skill is thirty times as large; of logarithms it is not, so thirty decoys do not help it."""
+    rng = np.random.default_rng(5)
+    names = ["B", "Lead", "Worst", *(f"Decoy {at}" for at in range(30))]
+    scales = dict.fromkeys(names, 1.0) | {"Worst": 30.0, "Lead": 0.9}
+    errors = {name: (scales[name] * rng.lognormal(sigma=0.8, size=15)).tolist() for name in names}
+    errors["B"] = [1.0] * 15
+    tables = imputed_tables(errors)
+    rows = {str(row["entrant"]): row for row in tables.leaderboard.records()}
+    pairs = tables.pairwise
+    assert pairs is not None
+    pair = next(row for row in pairs.records() if (row["entrant_a"], row["entrant_b"]) == ("Lead", "Worst"))
+
+    assert rows["Worst"]["may_be_first"] is False
+    assert pair["separable"] is True
+    assert 0.9 < float(str(pair["relative_skill_lower"])) < float(str(pair["relative_skill"])) < 1.0
+
+
+def test_who_is_told_apart_does_not_hang_on_the_baseline() -> None:
+    """It is no part of the logarithms' differences, as long as nothing is clipped."""
+    rng = np.random.default_rng(6)
+    errors = {name: (rng.lognormal(sigma=0.4, size=12) * scale).tolist() for name, scale in (("C", 0.9), ("D", 0.6))}
+    found = []
+    for _ in range(2):
+        pairs = imputed_tables({"B": rng.lognormal(sigma=0.4, size=12).tolist(), **errors}).pairwise
+        assert pairs is not None
+        pair = next(row for row in pairs.records() if (row["entrant_a"], row["entrant_b"]) == ("C", "D"))
+        names = ("relative_skill", "relative_skill_lower", "relative_skill_upper", "p_value")
+        found.append([float(str(pair[name])) for name in names])
+
+    assert found[0] == pytest.approx(found[1])
+    assert len(set(found[0])) == 4

@@ -101,3 +101,28 @@ leaderboards:
 
     assert (problem.column, problem.row, problem.value) == ("leaderboards.b.missing", 10, missing)
     assert "expected error, or no worst" in problem.message
+
+
+@pytest.mark.parametrize("smallest", ["0.99", "1", "30"])
+def test_a_difference_that_matters_is_one_that_two_can_have(smallest: str) -> None:
+    """Of skill scores it is a relative skill, below 1; a version of before said it in the difference of two skills."""
+    text = f"""
+schema_version: 1
+slug: skills
+title: Skills
+evidence: evaluation_summary
+metrics: {{error: {{direction: minimize}}}}
+tasks: [{{id: a}}, {{id: b}}]
+leaderboards:
+  - {{name: b, method: skill_score, metric: error, baseline: base, smallest_difference: {smallest}}}
+""".encode()
+    assert parse_manifest(text).leaderboards[0].smallest_difference == float(smallest)
+    if smallest == "0.99":
+        parse_new_manifest(text)
+        return
+    with pytest.raises(ManifestRejected) as refused:
+        parse_new_manifest(text)
+    (problem,) = refused.value.problems
+
+    assert (problem.column, problem.row, problem.value) == ("leaderboards.b.smallest_difference", 9, smallest)
+    assert "expected less than 1" in problem.message

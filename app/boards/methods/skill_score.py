@@ -33,11 +33,13 @@ from app.boards.stability import PointsByTask as Stable
 from app.boards.stability import better_by_metric, family_of, stability_meta
 from app.boards.standing import (
     CAVEATS,
+    RELATIVE_SKILL,
     BoardStanding,
     Contrasts,
     Gaps,
     among_others,
     draw_tasks,
+    log_points,
     power_meta,
     stand,
     uncertainty_meta,
@@ -221,7 +223,7 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
         fields,
         places.all_of(own),
         notes,
-        meta | served | power_meta(own.standing, of_ratios=own.rank_by == "skill_score"),
+        meta | served | power_meta(own.standing),
     )
     if best is None:
         return BoardTables(board)
@@ -436,15 +438,17 @@ def _units(manifest: Manifest, relative: Relative) -> TaskUnits:
 def _ranked(
     manifest: Manifest, spec: SkillScore, among: Among, by_task: ByTask
 ) -> tuple[str, FloatArray, DrawnSpread | None]:
-    """Return the effect that ranks, the points of the ranked, and their spread over tasks resampled by their units."""
+    """Return the effect that ranks, the points of the ranked, and their spread over tasks resampled by their units.
+
+    The spread is of rates, or of minus the logarithms: see `log_points`.
+    """
     rank_by, spread = by_task.rank_by(spec), None
     if among.roster.ranked:
         is_rate = rank_by == "win_rate"
         spread = DrawnSpread.of_means(
             spec.uncertainty,
             _units(manifest, among.relative),
-            by_task.wins if is_rate else by_task.logs,
-            scale=None if is_rate else skill,
+            by_task.wins if is_rate else -by_task.logs,
             are_ranks=is_rate,
         )
     return rank_by, by_task.points()[rank_by], spread
@@ -488,12 +492,17 @@ def _rank(
     """Rank the ranked entrants by their points and spread, and with the worst error in each gap."""
     if not roster.ranked:
         return Own((), rank_by, None)
+    are_logs = rank_by == "skill_score"
+    if are_logs:
+        points = log_points(points)
+        gaps = None if gaps is None else replace(gaps, at_worst=log_points(gaps.at_worst))
     standing = stand(
         points,
         spread,
         spec.uncertainty.level,
-        widest=1.0 if rank_by == "win_rate" else spec.clip[1] - spec.clip[0],
+        widest=float(np.log(spec.clip[1] / spec.clip[0])) if are_logs else 1.0,
         gaps=gaps,
+        are_logs=are_logs,
         smallest=spec.smallest_difference,
         over_snapshots=spec.over_snapshots,
     )
@@ -659,19 +668,21 @@ def _pairwise(
     key = (f"{manifest.slug}/{spec.name}", "ratio", repr(clip), repr(level))
     compare = partial(compare_pairs, errors, resamples, clip=clip, level=level)
     statistics = remembered_pairs(key, errors, resamples, lambda wanted: compare(wanted=wanted))
-    compared = TaskPairs(names, statistics, own.contrasts(names))
+    compared, column = TaskPairs(names, statistics, own.contrasts(names)), _difference(own.rank_by)
     metric = manifest.metrics[spec.metric].title or spec.metric
     meta = {"method": spec.method, "metric": spec.metric, **uncertainty_meta(spec, len(errors)),
-            "contrast": "board_difference", "score": f"{own.rank_by.replace('_', ' ')} on {metric}",
-            **power_meta(own.standing, of_ratios=own.rank_by == "skill_score")}  # fmt: skip
+            "contrast": column.name, "score": f"{own.rank_by.replace('_', ' ')} on {metric}",
+            **power_meta(own.standing)}  # fmt: skip
     meta |= {CAVEATS: list(caveats)} if caveats else {}
     notes = pairwise_notes(len(names), n_entrants)
-    return compared.table(spec, compared.effect(SKILL), _difference(own.rank_by), notes, meta)
+    return compared.table(spec, compared.effect(SKILL), column, notes, meta)
 
 
 def _difference(rank_by: str) -> Column:
-    title = "Skill of A minus B" if rank_by == "skill_score" else "Win rate of A minus B"
-    return Column("board_difference", title, direction="maximize", glossary="contrast", digits=3)
+    if rank_by == "skill_score":
+        return Column(RELATIVE_SKILL, "Skill of A relative to B, as the board counts errors", direction="maximize",
+                      glossary="contrast", digits=3)  # fmt: skip
+    return Column("board_difference", "Win rate of A minus B", direction="maximize", glossary="contrast", digits=3)
 
 
 METHOD = TableMethod(SkillScore, compute)
