@@ -127,7 +127,7 @@ def stability(
     >>> by = PointsByTask(("A", "B"), ("a", "b", "c"), np.array([[3.0, 0.0], [0.0, 1.0], [0.0, 1.0]]))
     >>> found = stability(by, {})
     >>> found["n_boards"], found["n_first"], found["without"]
-    (3, 2, [{'what': 'without 1 task (a)', 'first': 'B'}, {'what': 'without a', 'first': 'B'}])
+    (3, 2, [{'what': 'without a', 'first': 'B'}])
     """
     if len(by.names) < 2 or len(by.tasks) < 2:
         return None
@@ -138,9 +138,13 @@ def stability(
     fewest = None if found is None else _fewest_tasks(by, leader)
     if found is None or fewest is None:
         return found
-    n, line = fewest
+    names, first = fewest
+    n, together = len(names), " together" if len(names) > 1 else ""
     left_out = f"{count(n, f'particular {by.noun}')} of {len(by.tasks):,} {'was' if n == 1 else 'were'}"
     clause = f"{found['clause']}; another would lead if {left_out} left out"
+    if n == 1 and any(each["what"] == _without(names[0], 1, by.noun) for each in found["without"]):
+        return {**found, "clause": clause}
+    line = {"what": f"without {count(n, by.noun)}{together} ({first_few(names, NAMED)})", "first": first}
     return {**found, "n_fewest": n, "without": [line, *found["without"]][:MOST_LISTED], "clause": clause}
 
 
@@ -150,8 +154,8 @@ def among_others(names: Sequence[str], leader: int, boards: Iterable[Elsewhere])
     `n_boards` boards are asked, at most MOST_BOARDS: `variants` says by what each differs. On `n_first` of them it is
     first alone, on `n_shared` with others of the same score: `shared` says by what these differ. `without` are the rest
     with who is first there. These two hold at most MOST_LISTED. Of a board of means over tasks (`stability`) the first
-    line of `without` are the `n_fewest` tasks without which somebody else is, chosen after the fact; it is no board of
-    the list. `clause` says it in words.
+    line of `without` are the `n_fewest` tasks without which somebody else is, chosen after the fact, if these are no
+    board of the list. `clause` says it in words.
     Source: Steegen et al. 2016, Increasing transparency through a multiverse analysis.
 
     >>> found = among_others("AB", 0, [("by mae", np.array([2.0, 1.0])), ("without a", np.array([0.0, 1.0]))])
@@ -295,15 +299,15 @@ def other_owners(names: Sequence[str], owners: Sequence[Hashable], leader: int) 
             yield f"without {who} ({theirs})", places
 
 
-def _single_task(by: PointsByTask, leader: int) -> tuple[int, dict[str, str]] | None:
+def _single_task(by: PointsByTask, leader: int) -> tuple[Sequence[str], str] | None:
     for at, task in enumerate(by.tasks):
         scores = _scores(by, (np.arange(len(by.tasks)) != at).astype(np.float64))
         if len(by.tasks) > 2 and scores[leader] < scores.max() - TIE:
-            return 1, {"what": f"without {count(1, by.noun)} ({task})", "first": by.names[int(scores.argmax())]}
+            return [task], by.names[int(scores.argmax())]
     return None
 
 
-def _fewest_tasks(by: PointsByTask, leader: int) -> tuple[int, dict[str, str]] | None:
+def _fewest_tasks(by: PointsByTask, leader: int) -> tuple[Sequence[str], str] | None:
     """Return the fewest tasks without which another is ahead, and who; None where it takes half of them.
 
     Of one rival that is exact: the tasks on which the first gains most on it. In groups only single tasks are tried.
@@ -320,7 +324,4 @@ def _fewest_tasks(by: PointsByTask, leader: int) -> tuple[int, dict[str, str]] |
     n = int(n_needed[rival])
     if 2 * n >= len(by.tasks):
         return None
-    names = [by.tasks[at] for at in order[:n, rival].tolist()]
-    together = " together" if n > 1 else ""
-    what = f"without {count(n, by.noun)}{together} ({first_few(names, NAMED)})"
-    return n, {"what": what, "first": by.names[rival]}
+    return [by.tasks[at] for at in order[:n, rival].tolist()], by.names[rival]

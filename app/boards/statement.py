@@ -20,6 +20,9 @@ NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight",
 
 BY_RULE = "by the rule for missing results"
 
+UNTESTED = "untested"
+"""In `meta` of a board: why no differences are tested, where its method knows."""
+
 Record = Mapping[str, Cell]
 
 
@@ -86,6 +89,8 @@ def _why_untested(meta: Mapping[str, Any]) -> str:
     depends = meta.get("dependence")
     if meta.get("interval_reason") == "not_asked_for":
         return "the board draws no resamples"
+    if UNTESTED in meta:
+        return str(meta[UNTESTED])
     if isinstance(depends, Mapping) and depends.get("n_effective", MIN_DRAWN_UNITS) < MIN_DRAWN_UNITS:
         n_units = int(depends["n_units"])
         units = count(n_units, "family") + " of tasks" if depends.get("unit") == "family" else count(n_units, "task")

@@ -457,7 +457,7 @@ class AgainstPage(Page):
     """Two entrants of a board against each other: the sentence one may write, and the numbers under it.
 
     `entrants` are those that can be chosen, `a` and `b` the chosen ones ("" before); `sentences` are empty before
-    both are chosen. `hidden` is what the form keeps, `meta` how the intervals were drawn.
+    both are chosen, `of_all` is what holds of every pair of the board. `hidden` is what the form keeps.
     """
 
     template = "against.html"
@@ -466,6 +466,7 @@ class AgainstPage(Page):
     b: str
     entrants: Sequence[str]
     sentences: Sequence[str]
+    of_all: Sequence[str]
     tables: Sequence[Panel]
     by_task: Panel | None
     frame: Surroundings | None

@@ -202,7 +202,8 @@ class ComparedTables:
         """Return what CSV and JSON give: every metric of the two, or the pairwise row where there is nothing else."""
         shown = self.comparisons or self.pairwise
         title = f"{self.pair.a} against {self.pair.b}"
-        return replace(shown, title=title, notes=tuple(dict.fromkeys((*self.sentences, *shown.notes))))
+        notes = (*self.sentences, *caveats_of(self.pairwise), *shown.notes)
+        return replace(shown, title=title, notes=tuple(dict.fromkeys(notes)))
 
 
 @table_routes(against_router, ADDRESS, "A against B", 404, 422, answer=TableDocument, is_drawn=True)
@@ -272,7 +273,6 @@ def _compare(
             *chances(pair),
             *ruled_out(pair, ranked),
             *tested(pair, tests),
-            *caveats_of(view.table),
             *flagged(pair, ranked),
             *(same_rows(pair, ranked) or evidence_needed(pair)),
             *examples_needed(pair, metric, comparisons, tests, pages.unit(manifest)),
@@ -326,6 +326,7 @@ def _page(
         b=b,
         entrants=_by_rank(entrants_of(view.table) if view.table.columns else (), ranked),
         sentences=compared.sentences if compared else (),
+        of_all=caveats_of(compared.pairwise) if compared else (),
         tables=_tables(compared) if compared else (),
         by_task=by_task,
         frame=view.frame,
@@ -351,10 +352,9 @@ def _by_rank(names: Sequence[str], ranked: Table | None) -> list[str]:
 
 def _tables(compared: ComparedTables) -> list[Panel]:
     metrics = None if compared.comparisons is None else _headed_by_names(compared.comparisons, compared.pair)
-    # Their notes on all comparisons stand above.
-    pairwise = replace(
-        compared.pairwise, notes=tuple(note for note in compared.pairwise.notes if note not in compared.sentences)
-    )
+    # What all comparisons rest on stands above.
+    above = {*compared.sentences, *caveats_of(compared.pairwise)}
+    pairwise = replace(compared.pairwise, notes=tuple(note for note in compared.pairwise.notes if note not in above))
     titled = [(pairwise, "The difference"), (metrics, "Every metric"), (compared.tests, "Tests")]
     return [Panel(title, replace(table, title=title)) for table, title in titled if table is not None]
 

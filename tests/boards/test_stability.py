@@ -144,6 +144,7 @@ def test_the_fewest_tasks_are_few_enough_and_fewer_are_not(seed: int) -> None:
     leader = int(points.sum(axis=0).argmax())
     found = stability(by, {}) or {}
     fewest = [one for one in found["without"] if " task" in one["what"]]
+    alone = {one["what"].removeprefix("without ") for one in found["without"]} & set(TASKS)
     ahead = points[:, [leader]] - points
     needed = [
         next((n for n in range(1, len(TASKS)) if np.sort(own)[: len(TASKS) - n].sum() < 0.0), len(TASKS))
@@ -152,8 +153,10 @@ def test_the_fewest_tasks_are_few_enough_and_fewer_are_not(seed: int) -> None:
     ]
     expected = min(needed)
 
-    assert bool(fewest) == (2 * expected < len(TASKS))
+    assert bool(fewest or (expected == 1 and alone)) == (2 * expected < len(TASKS))
     assert not fewest or fewest[0]["what"].startswith(f"without {expected} task")
+    assert f"if {expected} particular task" in found["clause"] or 2 * expected >= len(TASKS)
+    assert not fewest or fewest[0]["what"].partition("(")[2].rstrip(")") not in alone
 
 
 @settings(deadline=None, max_examples=60)

@@ -8,6 +8,7 @@ import pytest
 
 from app.boards.registry import compute_board
 from app.boards.standing import letters_table
+from app.boards.statement import with_statement
 from app.errors import ManifestRejected
 from app.kinds.parse import parse_manifest
 from app.manifest.model import Manifest
@@ -105,6 +106,10 @@ def test_where_most_of_the_spread_is_of_a_group_of_one_task_nobody_is_told_apart
         "of such groups: there are no calibrated intervals and no ranges of ranks."
     )
     assert said in actual.notes
+    assert with_statement(actual).meta["statement"][-1] == (
+        "No differences are tested: most of the spread of the scores would be that of groups of one task, which shows "
+        "none."
+    )
     assert {row["rank_low"] for table in (actual, flat) for row in table.records()} == {None}
     rows = [row for row in actual.records() if row["rank"] is not None]
     assert {row["group_mean_x_calibrated_how"] for row in rows} == {"groups_of_one_unit"}

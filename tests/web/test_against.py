@@ -66,8 +66,8 @@ def duel(shared_site: Site) -> Site:
                      id="means of 1.25 and 2.5, lower is better"),
         pytest.param("accuracy", "Base", "Good", "Good’s mean ACC is higher than Base’s by 0.350 (", "",
                      id="means of 0.85 and 0.5, higher is better"),
-        pytest.param("skill", "Base", "Good", "Good’s skill score on scaled error is higher than Base’s by 0.500 (",
-                     "(without an interval).", id="half the error on every task: alike, so no interval"),
+        pytest.param("skill", "Base", "Good", "Good is better than Base on skill score on scaled error: relative skill "
+                     "0.500 (", "(without an interval).", id="half the error on every task: alike, so no interval"),
         pytest.param("error", "Like", "Base", "Not settled: Like and Base have the same mean scaled error "
                      "(95 % interval of this pair alone: ", "", id="an interval with zero in it"),
     ],
@@ -90,8 +90,10 @@ def test_who_is_partial_has_its_bounds_and_is_not_said_to_differ_by_nothing(duel
     cells = [re.sub(r"(?s)<.*?>", "", cell).strip() for cell in re.findall(r"(?s)<t[dh].*?</t[dh]>", row)]
     board = {row["entrant"]: row for row in duel.http.get(f"{HOME}/skill.json").json()["rows"]}["Part"]
 
-    assert message.startswith("Good’s skill score on scaled error is higher than Part’s by ")
-    assert re.search(r" by 0\.484 \(95 % interval of this pair alone: 0\.\d+ to 0\.\d+\)\. ", message), message
+    assert message.startswith("Good is better than Part on skill score on scaled error: relative skill ")
+    assert re.search(r" relative skill 0\.492 \(95 % interval of this pair alone: 0\.\d+ to 0\.\d+\)\. ", message), (
+        message
+    )
     assert message.endswith(". The rule for missing results puts Good before Part, too.")
     assert cells[-2:] == [str(board["rank_if_worst"]), str(board["rank_if_best"])]
     assert "7 of 8" in cells

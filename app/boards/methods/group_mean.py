@@ -15,6 +15,7 @@ from scipy.special import ndtr, ndtri
 
 from app.boards.calibrated import MIN_DRAWN_UNITS, NOTHING, CellsAt, range_of, task_intervals
 from app.boards.columns import cell_at
+from app.boards.statement import UNTESTED
 from app.boards.tables import BoardTables, TableMethod
 from app.boards.task_points import Points, Sheet, TaskBoard, assemble, read_sheet
 from app.boards.units import TaskUnits
@@ -93,11 +94,17 @@ def compute(manifest: Manifest, spec: GroupMean, scores: ScoreTable) -> BoardTab
     points = np.where(sheet.complete, sheet.better * weights[:, None], 0.0)
     weighted = Points(points, sheet.complete, _column(spec, metric), sign / sheet.n_tasks, _draw(spec, sizes),
                   tuple(_of_groups(metric, sheet, sizes)), tuple(_notes(sizes, shares)), list(sizes.values()),
-                  {"groups": dict(sizes)}, weights=weights, within=range_of(metric),
+                  {"groups": dict(sizes), **_untested(assumed, sheet.units)}, weights=weights, within=range_of(metric),
                   calibrated=_without(sheet) if assumed > MOST_ASSUMED
                   else _calibrated(spec, sheet, metric, sizes, shares),
                   of_pairs=tuple(_on_single(worth, assumed, sheet.units)))  # fmt: skip
     return assemble(spec, sheet, weighted)
+
+
+def _untested(assumed: float, units: TaskUnits) -> Mapping[str, str]:
+    one = "family" if units.are_declared else "task"
+    why = f"most of the spread of the scores would be that of groups of one {one}, which shows none"
+    return {UNTESTED: why} if assumed > MOST_ASSUMED else {}
 
 
 def _calibrated(
