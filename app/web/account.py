@@ -37,15 +37,13 @@ MAX_CODE = 200
 @router.get("/account/tokens", include_in_schema=False, summary="The tokens", responses=described(403, also=("html",)))
 def show_tokens(request: Request, session: SessionDep, caller: Annotated[Caller, may("see the tokens")]) -> Response:
     """Show the tokens and their holders; an admin creates and revokes them here."""
-    return _private(
-        page(
-            "tokens.html",
-            title="Tokens",
-            tokens=tokens.list_shown(session),
-            is_admin=allows("create a token", caller),
-            scopes=SCOPES,
-            form_key=form_key_of(request),
-        )
+    return page(
+        "tokens.html",
+        title="Tokens",
+        tokens=tokens.list_shown(session),
+        is_admin=allows("create a token", caller),
+        scopes=SCOPES,
+        form_key=form_key_of(request),
     )
 
 
@@ -57,15 +55,13 @@ def show_invitations(
 ) -> Response:
     """Show the invitations, an admin all of them, a steward those to their benchmarks; and the form for a new one."""
     slugs = roles.stewarded_slugs(session, caller)
-    return _private(
-        page(
-            "invitations.html",
-            title="Invitations",
-            invitations=_invitations(session, slugs),
-            slugs=slugs or (),
-            is_admin=allows("invite stewards, or to the whole server", caller),
-            form_key=form_key_of(request),
-        )
+    return page(
+        "invitations.html",
+        title="Invitations",
+        invitations=_invitations(session, slugs),
+        slugs=slugs or (),
+        is_admin=allows("invite stewards, or to the whole server", caller),
+        form_key=form_key_of(request),
     )
 
 
@@ -89,23 +85,21 @@ def _people(slug: str, request: Request, state: State, caller: Caller, kept: Kep
         benchmark = declared.benchmark
         roles.require(session, "see who has a role", caller, benchmark)
         is_open = declared.manifest.admission.registration is not None and benchmark.visibility == "public"
-        return _private(
-            page(
-                "people.html",
-                title=f"People of {declared.manifest.title}",
-                slug=slug,
-                name=declared.manifest.title,
-                visibility=benchmark.visibility,
-                contents=benchmarks.contents_of(session, benchmark),
-                held=roles.list_roles(session, benchmark.id),
-                history=roles.list_grants(session, benchmark.id),
-                invitations=_invitations(session, [slug]),
-                roles=(*GIVEN_BY_STEWARDS, "steward") if appoints else GIVEN_BY_STEWARDS,
-                form_key=form_key_of(request),
-                kept=kept.fields,
-                refusal=kept.refusal,
-                joins=f"{state.settings.own_address}/benchmarks/{slug}/join" if is_open else None,
-            )
+        return page(
+            "people.html",
+            title=f"People of {declared.manifest.title}",
+            slug=slug,
+            name=declared.manifest.title,
+            visibility=benchmark.visibility,
+            contents=benchmarks.contents_of(session, benchmark),
+            held=roles.list_roles(session, benchmark.id),
+            history=roles.list_grants(session, benchmark.id),
+            invitations=_invitations(session, [slug]),
+            roles=(*GIVEN_BY_STEWARDS, "steward") if appoints else GIVEN_BY_STEWARDS,
+            form_key=form_key_of(request),
+            kept=kept.fields,
+            refusal=kept.refusal,
+            joins=f"{state.settings.own_address}/benchmarks/{slug}/join" if is_open else None,
         )
 
 

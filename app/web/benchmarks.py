@@ -47,7 +47,6 @@ from app.web.kept_forms import keeping
 from app.web.requests import YAML_REQUEST, Body, Line, Reason, yaml_body
 from app.web.state import SessionDep, State, StateDep
 from app.web.views import (
-    NO_STORE,
     SnapshotNumber,
     around,
     csv_answer,
@@ -409,7 +408,7 @@ class Widening(Body):
 def show_visibility(slug: str, session: SessionDep) -> Response:
     """Return who may read a benchmark, and what would become visible if more people might (its stewards only)."""
     benchmark = benchmark_rows.find_benchmark(session, slug)
-    return json_answer(_visible(benchmark, benchmarks.contents_of(session, benchmark)), headers=NO_STORE)
+    return json_answer(_visible(benchmark, benchmarks.contents_of(session, benchmark)))
 
 
 @life_router.post(
@@ -429,7 +428,7 @@ def widen(
     benchmarks.widen(session, benchmark, order.visibility)
     after = {"visibility": order.visibility, **asdict(contents), "entrants": len(contents.entrants)}
     audit.record(session, caller.act, 200, Change({"visibility": before}, after))
-    return json_answer(_visible(benchmark, contents), headers=NO_STORE)
+    return json_answer(_visible(benchmark, contents))
 
 
 @life_router.delete(
@@ -441,7 +440,7 @@ def delete(slug: str, session: SessionDep, caller: Annotated[Caller, may("delete
     before = {"visibility": benchmark.visibility}
     benchmarks.delete_draft(session, benchmark)
     audit.record(session, caller.act, 200, Change(before, {"deleted": True}))
-    return json_answer({"benchmark": slug, "deleted": True}, headers=NO_STORE)
+    return json_answer({"benchmark": slug, "deleted": True})
 
 
 def _visible(benchmark: Benchmark, contents: Contents) -> dict[str, Any]:

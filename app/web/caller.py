@@ -228,7 +228,7 @@ def _is_read(request: Request) -> bool:
 def visible_to_sender(handle: Handler) -> Handler:
     """Return the handler of a route that selects what the sender of each request may see.
 
-    An answer to somebody with credentials is theirs alone, so that no cache keeps it.
+    What is answered to somebody who is known, and what a caller was asked for, is theirs alone: no cache keeps it.
     """
 
     async def reading(request: Request) -> Response:
@@ -238,7 +238,7 @@ def visible_to_sender(handle: Handler) -> Handler:
         if _is_read(request):
             limit_reader(request.app.state.plumbline.reads, reader.token_id)
         answer = await handle(request)
-        if reader != STRANGER:
+        if reader != STRANGER or hasattr(request.state, "caller"):
             answer.headers.setdefault("Cache-Control", "no-store")
         return answer
 

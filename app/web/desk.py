@@ -28,7 +28,7 @@ from app.web.kept_forms import UNSENT, KeptForm, keeping
 from app.web.requests import Reason, refuse_longer
 from app.web.state import SessionDep, StateDep, get_state
 from app.web.submissions import withdraw_as
-from app.web.views import NO_STORE, page
+from app.web.views import page
 
 ADDRESS = "/desk/{slug}"
 WAITING = ("received", "evaluated", "set_aside")
@@ -80,7 +80,7 @@ def withdraw(
         withdraw_as(session, state, caller, submission, reason, 303)
 
     state.transact(take_off)
-    return RedirectResponse(f"/submissions/{submission}", 303, NO_STORE)
+    return RedirectResponse(f"/submissions/{submission}", 303)
 
 
 @router.post(
@@ -101,7 +101,7 @@ def put_manifest(
     refuse_longer(yaml, state.settings.max_manifest_kib * 1024, "manifest")
     if act == "put":
         state.transact(lambda session: add_version(session, state, caller, slug, yaml, 303))
-        return RedirectResponse(f"/benchmarks/{slug}", 303, NO_STORE)
+        return RedirectResponse(f"/benchmarks/{slug}", 303)
     with state.sessions() as session:
         declared = benchmarks.find_declared(session, slug)
         parsed = parse_new_manifest(yaml)
@@ -126,7 +126,7 @@ def _desk(
     listed = submissions.list_with_names(session, number, limit=1000)
     grid = declared.manifest.grid
     late = [each for each in list_registrations(session, declared) if each.outcome(now) in LATE]
-    shown = page(
+    return page(
         "desk.html",
         title=f"Desk of {declared.manifest.title}",
         slug=slug,
@@ -151,8 +151,6 @@ def _desk(
         labels=labels.describe_labels(session, number) if labels.takes_labels(declared.manifest) else None,
         items=grids.describe_items(session, declared) if grid is not None and grid.has_file else None,
     )
-    shown.headers.update(NO_STORE)
-    return shown
 
 
 def _flagged(session: Session, benchmark_id: int) -> list[Flagged]:

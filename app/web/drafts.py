@@ -29,7 +29,7 @@ from app.web.description import TABLE, described, table_routes
 from app.web.documents import MadeDocument, RemovedDraftDocument, TableDocument
 from app.web.requests import YAML_REQUEST, yaml_body
 from app.web.state import SessionDep, StateDep
-from app.web.views import NO_STORE, around, json_answer, name_links, split_format, table_answer, view_of
+from app.web.views import around, json_answer, name_links, split_format, table_answer, view_of
 
 router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])
 ADDRESS = "/benchmarks/{slug}/draft"
@@ -63,7 +63,7 @@ async def keep_draft(slug: str, request: Request, state: StateDep, caller: Chang
         version = benchmarks.load_draft(session, benchmark).declared.version
         audit.record(session, caller.act, 200, Change(after={"draft": version.sha256}))
         document = {"slug": slug, "version": version.version, "url": ADDRESS.format(slug=slug)}
-        return json_answer(document, headers=NO_STORE)
+        return json_answer(document)
 
     return await state.run(keep)
 
@@ -74,7 +74,7 @@ def drop_draft(slug: str, session: SessionDep, caller: Changing) -> Response:
     draft = benchmarks.load_draft(session, benchmark_rows.find_benchmark(session, slug))
     benchmarks.remove_draft(session, draft)
     audit.record(session, caller.act, 200, Change({"draft": draft.declared.version.sha256}))
-    return json_answer({"slug": slug, "removed": True}, headers=NO_STORE)
+    return json_answer({"slug": slug, "removed": True})
 
 
 @router.post(f"{ADDRESS}/publish", summary="Publish the draft", responses=described(403, 404, 409, answer=MadeDocument))
@@ -100,7 +100,7 @@ def publish_draft(slug: str, session: SessionDep, state: StateDep, caller: Chang
 def show_yaml(slug: str, session: SessionDep) -> Response:
     """Return the draft as it was sent (stewards of the benchmark only)."""
     draft = benchmarks.load_draft(session, benchmark_rows.find_benchmark(session, slug))
-    return Response(draft.declared.version.yaml, media_type="application/yaml", headers=NO_STORE)
+    return Response(draft.declared.version.yaml, media_type="application/yaml")
 
 
 @table_routes(
@@ -117,9 +117,7 @@ def show_draft(slug: str, request: Request, session: SessionDep) -> Response:
     address, fmt = split_format(request.url.path)
     links = [("YAML", f"{address}.yaml")]
     to_board = {"board": lambda name: f"{ADDRESS.format(slug=slug)}/{name}"}
-    answer = table_answer(request, around(view_of(session, now, table, None), address, links, to_board), fmt)
-    answer.headers.update(NO_STORE)
-    return answer
+    return table_answer(request, around(view_of(session, now, table, None), address, links, to_board), fmt)
 
 
 @router.get(
@@ -144,9 +142,7 @@ def show_board(
         table = _table(spec, snapshot_evidence(session, benchmark, shown, state.rows, manifest=manifest))
     view = view_of(session, benchmarks.load_declared(session, benchmark), table, shown)
     links = [("The draft", ADDRESS.format(slug=slug))]
-    answer = table_answer(request, around(view, f"{links[0][1]}/{name}", links, name_links(declared)), fmt)
-    answer.headers.update(NO_STORE)
-    return answer
+    return table_answer(request, around(view, f"{links[0][1]}/{name}", links, name_links(declared)), fmt)
 
 
 def _board(manifest: Manifest, name: str) -> Leaderboard:

@@ -279,11 +279,9 @@ def _own(request: Request, session: Session, caller: Caller, kept: KeptForm) -> 
     decides = roles.allows(session, ACTION, caller, declared.benchmark)
     owners = entrants.owners_of(session, declared.benchmark.id, entrants.names(session, declared.benchmark.id))
     own = sorted(name for name, owner in owners.items() if decides or owner == caller.id)
-    shown = page("entrant_form.html", title=f"What the entrants of {declared.manifest.title} are", slug=slug, own=own,
+    return page("entrant_form.html", title=f"What the entrants of {declared.manifest.title} are", slug=slug, own=own,
                  fields=declared.manifest.entrant_fields, form_key=form_key_of(request), entrant=None,
                  refusal=kept.refusal)  # fmt: skip
-    shown.headers.update(NO_STORE)
-    return shown
 
 
 @forms_router.get("/edit/{slug}/{entrant:path}", dependencies=PUBLIC)
@@ -303,11 +301,9 @@ def _form(request: Request, session: Session, caller: Caller, kept: KeptForm) ->
     fields = declared.manifest.entrant_fields
     stored = _written(fields, entrant_fields.stated(session, declared.benchmark.id).get(name, {}))
     typed = {field.name: kept.fields[field.name] for field in fields if field.name in kept.fields}
-    shown = page("entrant_form.html", title=name, slug=slug, own=(), fields=fields, form_key=form_key_of(request),
+    return page("entrant_form.html", title=name, slug=slug, own=(), fields=fields, form_key=form_key_of(request),
                  entrant=name, values=stored | typed, now={key: stored.get(key, "") for key in typed},
                  refusal=kept.refusal, seen=entrant_fields.last_change(session, declared.benchmark.id))  # fmt: skip
-    shown.headers.update(NO_STORE)
-    return shown
 
 
 def _written(fields: Sequence[EntrantField], stored: Mapping[str, Cell]) -> dict[str, str]:

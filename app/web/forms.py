@@ -141,9 +141,7 @@ def _shown(request: Request, answer: Response) -> Response:
         return answer
     document = document_of(answer)
     if "invitations" in document:
-        shown = page("codes.html", title="Invitations", about=document, then=leads_to(request))
-        shown.headers.update(NO_STORE)
-        return shown
+        return page("codes.html", title="Invitations", about=document, then=leads_to(request))
     for name, title in SECRETS.items():
         if isinstance(document.get(name), str):
             shown = page(

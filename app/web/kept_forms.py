@@ -22,6 +22,7 @@ from app.web.cookies import refuse_cross_site
 from app.web.problems import rejected_of, status_of
 from app.web.requests import TYPED, yaml_of
 from app.web.state import get_state
+from app.web.views import NO_STORE
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,8 @@ def _shown(show: ShowAgain, request: Request, kept: KeptForm) -> Response | None
     try:
         refuse_cross_site(request)
         caller = known or find_caller(Request({**request.scope, "method": "GET"}), None, get_state(request))
-        return show(request, replace(caller, is_fresh=True), kept)
+        shown = show(request, replace(caller, is_fresh=True), kept)
     except PlumblineError:
         return None
+    shown.headers.update(NO_STORE)
+    return shown

@@ -91,14 +91,14 @@ def _store(state: State, declared: Declared, caller: Caller, reading: LabelReadi
     of_parts = [Problem(text) for each in divided or () for text in kind.warn_of_parts(declared.manifest, each)]
     warnings = [warning.as_dict() for warning in (*reading.warnings, *of_parts)]
     document = {**_describe(declared.manifest.slug, known), "warnings": warnings}
-    return json_answer(document, 201 if is_new else 200, NO_STORE)
+    return json_answer(document, 201 if is_new else 200)
 
 
 def show_labels(slug: str, session: SessionDep) -> Response:
     """Return which tasks have labels, of how many items, since when."""
     declared = benchmarks.find_declared(session, slug)
     labels.labels_of(declared.manifest)
-    return json_answer(_describe(slug, labels.describe_labels(session, declared.benchmark.id)), headers=NO_STORE)
+    return json_answer(_describe(slug, labels.describe_labels(session, declared.benchmark.id)))
 
 
 def _describe(slug: str, known: list[LabelsPut]) -> dict[str, object]:
@@ -150,7 +150,7 @@ def _store_items(state: State, declared: Declared, caller: Caller, reading: Item
         after = {"sha256": reading.sha256, "version": declared.version.version, "is_new": is_new}
         audit.record(session, caller.act, 201 if is_new else 200, Change(after=after))
         document = {**_describe_items(session, declared), "warnings": [w.as_dict() for w in reading.warnings]}
-        return json_answer(document, 201 if is_new else 200, NO_STORE)
+        return json_answer(document, 201 if is_new else 200)
 
     return state.transact(store)
 
@@ -302,7 +302,7 @@ def _close(session: Session, state: State, slug: str, order: Close, caller: Call
     audit.record(session, caller.act, 200, Change(after={"closed": True}, reason=order.reason))
     state.jobs.defer_refresh(session, declared.benchmark.id)
     table = _commitment_table(_find_closed(session, declared))
-    return json_answer({"benchmark": slug, "snapshot": None, **_document(table)}, headers=NO_STORE)
+    return json_answer({"benchmark": slug, "snapshot": None, **_document(table)})
 
 
 def _document(table: Table) -> dict[str, object]:
@@ -359,7 +359,7 @@ def link_owner(
     tokens.link(session, owner_link)
     after = {"token": one.id, "counted_as": owner.id}
     audit.record(session, caller.act, 200, Change(after=after, reason=order.reason))
-    return json_answer({"benchmark": slug, **after}, headers=NO_STORE)
+    return json_answer({"benchmark": slug, **after})
 
 
 exact_router = APIRouter(route_class=CheckedFirst, tags=["labels"])
@@ -399,9 +399,7 @@ def show_exact(
     links += [("Disclosed", f"/benchmarks/{slug}/disclosed")]
     links += [(each.title or name, f"{ADDRESS.format(slug=slug)}?board={name}") for name, each in boards.items()
               if name != spec.name]  # fmt: skip
-    answer = table_answer(request, around(view, address, links, name_links(declared)), fmt)
-    answer.headers.update(NO_STORE)
-    return answer
+    return table_answer(request, around(view, address, links, name_links(declared)), fmt)
 
 
 def _refuse_unless_closed(session: Session, declared: Declared) -> None:

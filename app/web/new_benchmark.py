@@ -90,7 +90,7 @@ def show_again(request: Request, caller: Caller, kept: KeptForm) -> Response:
     require("create a benchmark", caller)
     answered = kept.answered
     drafted = answered if answered is not None and "yaml" in answered else None
-    shown = page(
+    return page(
         "new.html",
         title="New benchmark",
         form_key=form_key_of(request),
@@ -102,8 +102,6 @@ def show_again(request: Request, caller: Caller, kept: KeptForm) -> Response:
         kept=kept.fields,
         none=NO_COLUMN,
     )
-    shown.headers.update(NO_STORE)
-    return shown
 
 
 def _boards(drafted: Mapping[str, Any]) -> Iterator[tuple[Panel, int]]:
@@ -153,7 +151,7 @@ async def draft(
             document, evidence = await state.readers.read(work, folder, caller.id, gone(request), storing)
         tables, further = await run_in_threadpool(_compute, state, caller, document, evidence)
     problems = [*document["problems"], *(problem.as_dict() for problem in further)]
-    return json_answer({**document, "problems": problems, "tables": [t.to_json() for t in tables]}, headers=NO_STORE)
+    return json_answer({**document, "problems": problems, "tables": [t.to_json() for t in tables]})
 
 
 def _compute(

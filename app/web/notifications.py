@@ -23,7 +23,7 @@ from app.web.description import described
 from app.web.documents import MadeNotificationDocument, NotificationDocument
 from app.web.requests import Body, Line
 from app.web.state import SessionDep, StateDep
-from app.web.views import NO_STORE, json_answer
+from app.web.views import json_answer
 
 router = APIRouter(route_class=CheckedFirst, tags=["notifications"])
 MAILBOX = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+")
@@ -68,7 +68,7 @@ def add(
     notification = notifications.add(session, asked)
     audit.record(session, caller.act, 201, Change(after={"notification": notification.id}, benchmark=order.benchmark))
     secret = None if notification.address.startswith(MAIL) else shown_secret(notification.secret)
-    return json_answer({**_shown(session, notification, None), "secret": secret}, 201, NO_STORE)
+    return json_answer({**_shown(session, notification, None), "secret": secret}, 201)
 
 
 def _check(address: str, networks: tuple[str, ...], *, sends_mail: bool) -> None:
@@ -87,7 +87,7 @@ def list_mine(session: SessionDep, caller: Annotated[Caller, may("see one's own 
     """List the addresses notified of this token's submissions, each with its latest error."""
     own = notifications.list_own(session, caller.id)
     errors = notifications.last_errors(session, [each.id for each in own])
-    return json_answer([_shown(session, each, errors.get(each.id)) for each in own], headers=NO_STORE)
+    return json_answer([_shown(session, each, errors.get(each.id)) for each in own])
 
 
 @router.post(
@@ -106,7 +106,7 @@ def confirm(
     notifications.confirm(session, notification, order.code)
     audit.record(session, caller.act, 200, Change(after={"notification": number, "confirmed": True}))
     session.refresh(notification)
-    return json_answer(_shown(session, notification, None), headers=NO_STORE)
+    return json_answer(_shown(session, notification, None))
 
 
 @router.delete(

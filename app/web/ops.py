@@ -42,7 +42,7 @@ from app.web.documents import HealthDocument, PlainTableDocument, ReadyDocument
 from app.web.front import HEALTHY
 from app.web.problems import answer
 from app.web.state import NoAnswer, SessionDep, State, StateDep, get_state
-from app.web.views import NO_STORE, csv_answer, json_answer, page, split_format
+from app.web.views import csv_answer, json_answer, page, split_format
 from plumbline.retries import RETRY_AFTER_S
 
 logger = logging.getLogger(__name__)
@@ -143,14 +143,11 @@ def show(
     table = health_table(troubles, (*readiness.problems, *readiness.warnings, *old))
     fmt = split_format(request.url.path)[1]
     if fmt == "json":
-        answer = Response(table_to_json(table, {}), media_type="application/json")
-    elif fmt == "csv":
-        answer = csv_answer(table)
-    else:
-        answer = page("health.html", title="Health", table=table, columns=shown_columns(table, detail=False),
-                      caption=health_caption(table))  # fmt: skip
-    answer.headers.update(NO_STORE)
-    return answer
+        return Response(table_to_json(table, {}), media_type="application/json")
+    if fmt == "csv":
+        return csv_answer(table)
+    columns, caption = shown_columns(table, detail=False), health_caption(table)
+    return page("health.html", title="Health", table=table, columns=columns, caption=caption)
 
 
 def _old_backup(session: Session) -> Iterator[str]:

@@ -53,7 +53,7 @@ class Erasure(Body):
 def own_data(session: SessionDep, caller: Annotated[Caller, may("see one's own account")]) -> Response:
     """Return all that is stored about the holder of this token: roles, sessions, submissions, and their actions."""
     token = tokens.get_token(session, caller.id)
-    return json_answer({"token": about_token(token), **people.everything_about(session, token)}, headers=NO_STORE)
+    return json_answer({"token": about_token(token), **people.everything_about(session, token)})
 
 
 @router.post("/tokens/{token_id}/erase", summary="Erase a name", responses=described(403, 404, answer=ErasedDocument))
@@ -70,7 +70,7 @@ def erase(
     roles.require(session, "erase a name", caller, None, owner_id=token_id)
     name = people.pseudonymise(session, tokens.get_token(session, token_id))
     audit.record(session, caller.act, 200, Change(after={"token": token_id, "erased": True}, reason=order.reason))
-    return json_answer({"id": token_id, "name": name}, headers=NO_STORE)
+    return json_answer({"id": token_id, "name": name})
 
 
 # /benchmarks/{slug}/roles: its stewards, reviewers and submitters; granted, limited in time and revoked.
@@ -172,7 +172,7 @@ def _answer(session: Session, benchmark: Benchmark) -> Response:
             for each in roles.list_grants(session, benchmark.id)
         ],
     }
-    return json_answer(about, headers=NO_STORE)
+    return json_answer(about)
 
 
 # /invitations: a code that makes one token; /benchmarks/{slug}/join: a token for whoever asks, where it may.
@@ -248,7 +248,7 @@ def invite(
             {**_about(invitation, wanted.benchmark, caller.name), "code": code, "name": name or None, "url": address}
         )
     document = made[0] if wanted.names is None else {"benchmark": wanted.benchmark, "invitations": made}
-    return json_answer(document, 201, NO_STORE)
+    return json_answer(document, 201)
 
 
 def _refuse_names(session: Session, names: Sequence[str]) -> None:
@@ -275,7 +275,7 @@ def _refuse_names(session: Session, names: Sequence[str]) -> None:
 def list_invitations(session: SessionDep, caller: Annotated[Caller, may("see the invitations")]) -> Response:
     """List the invitations without their codes: an admin all of them, a steward those to their benchmarks."""
     listed = [_about(*each) for each in invitations.list_invitations(session, roles.stewarded_slugs(session, caller))]
-    return json_answer(listed, headers=NO_STORE)
+    return json_answer(listed)
 
 
 @invitations_router.delete(
@@ -296,7 +296,7 @@ def revoke_invitation(
     invitations.revoke(revoked)
     slug = None if benchmark is None else benchmark.slug
     audit.record(session, caller.act, 200, Change(before, {"state": "revoked"}, benchmark=slug))
-    return json_answer(_about(revoked, slug, tokens.get_token(session, revoked.made_by).name), headers=NO_STORE)
+    return json_answer(_about(revoked, slug, tokens.get_token(session, revoked.made_by).name))
 
 
 @invitations_router.post(

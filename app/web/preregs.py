@@ -105,7 +105,7 @@ def _form(slug: str, request: Request, state: State, caller: Caller, kept: KeptF
     with state.sessions() as session:
         refuse_uninvited(session, "register", caller, slug)
         manifest = benchmarks.find_declared(session, slug).manifest
-        shown = page(
+        return page(
             "register.html",
             title=f"Register a run of {manifest.title}",
             manifest=manifest,
@@ -115,8 +115,6 @@ def _form(slug: str, request: Request, state: State, caller: Caller, kept: KeptF
             answered=kept.answered,
             preregs=preregs.list_own(session, slug, caller.id),
         )
-    shown.headers.update(NO_STORE)
-    return shown
 
 
 def warnings_of(session: Session, stored: StoredPrereg, slug: str) -> list[str]:

@@ -111,7 +111,6 @@ def show_account(
         form_key=form_key_of(request),
         longest_overlap_h=tokens.LONGEST_OVERLAP_H,
     )
-    shown.headers.update(NO_STORE)
     if session_secret(request) is not None:
         # A role may have changed since the login.
         tell_page(shown, token)
@@ -147,7 +146,7 @@ def logout_everywhere(session: SessionDep, caller: Annotated[Caller, may("sign o
 def _leave(session: Session, caller: Caller) -> Response:
     # A form leads to this server alone, so the way out of the provider is a link of the page that follows.
     is_known_elsewhere = oidc.find_identity(session, caller.id) is not None
-    answer = RedirectResponse("/login?left=1" if is_known_elsewhere else "/login", 303, NO_STORE)
+    answer = RedirectResponse("/login?left=1" if is_known_elsewhere else "/login", 303)
     drop_cookie(answer, SESSION)
     drop_cookie(answer, SIGNED_IN)
     return answer

@@ -689,11 +689,9 @@ def show_disputes(
         for each in disputes.of_submission(session, stored.id)
         if is_steward or each.answer is not None or each.by_id == caller.id
     ]
-    shown = page("disputes.html", title=f"Disputes of submission {stored.id}", submission=stored.id,
+    return page("disputes.html", title=f"Disputes of submission {stored.id}", submission=stored.id,
                  slug=submissions.slug_of(session, stored), disputes=readable, is_steward=is_steward,
                  form_key=form_key_of(request))  # fmt: skip
-    shown.headers.update(NO_STORE)
-    return shown
 
 
 @disputes_router.post(
@@ -741,4 +739,4 @@ def _stored(session: Session, number: int) -> tuple[Submission, str]:
 
 def _changed(session: Session, stored: Submission, status: int) -> Response:
     benchmark_rows.mark_pages_changed(session, stored.benchmark_id)
-    return json_answer(describe(session, stored), status=status, headers=NO_STORE)
+    return json_answer(describe(session, stored), status=status)

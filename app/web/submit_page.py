@@ -85,7 +85,7 @@ def show_form(
     refuse_uninvited(session, "submit", caller, slug)
     own = preregs.list_own(session, slug, caller.id)
     chosen = next((each for each in own if each.sha256 == prereg), None)
-    shown = page(
+    return page(
         "submit.html",
         title=f"Submit to {declared.manifest.title}",
         manifest=declared.manifest,
@@ -99,8 +99,6 @@ def show_form(
         tries=own_tries(session, caller.id, declared.benchmark.id),
         submissions=own_submissions(session, caller.id, slug),
     )
-    shown.headers.update(NO_STORE)
-    return shown
 
 
 async def submit_form(
@@ -135,13 +133,13 @@ async def submit_form(
     try:
         answer = await take(request, state, caller, slug, named, sent, is_dry=is_dry)
         if not is_dry:
-            return RedirectResponse(answer["url"], 303, NO_STORE)
+            return RedirectResponse(answer["url"], 303)
         number: str | None = await run_in_threadpool(_keep, state, slug, caller, answer)
     except PlumblineError:
         number = getattr(request.state, "try_number", None)
         if number is None:
             raise
-    return RedirectResponse(f"/tries/{number}", 303, NO_STORE)
+    return RedirectResponse(f"/tries/{number}", 303)
 
 
 def _form_fields(state: State, slug: str) -> list[tuple[str, str, FieldType]]:
@@ -185,11 +183,9 @@ def show_try(number: str, session: SessionDep, caller: Annotated[Caller, may("se
     if not roles.allows(session, "see a try", caller, benchmark, attempt.token_id):
         raise NotFound(RIGHTS["see a try"].refusal)
     if dot and ending == "json":
-        return json_answer(attempt.document, headers=NO_STORE)
-    shown = page("try.html", title=_title(attempt.is_dry, attempt.status), slug=slug, attempt=attempt,
+        return json_answer(attempt.document)
+    return page("try.html", title=_title(attempt.is_dry, attempt.status), slug=slug, attempt=attempt,
                  document=attempt.document)  # fmt: skip
-    shown.headers.update(NO_STORE)
-    return shown
 
 
 def _title(is_dry: bool, status: int) -> str:
@@ -201,10 +197,8 @@ def _title(is_dry: bool, status: int) -> str:
 @tries_router.get("/account/submissions", summary="Your submissions", responses=described(401, also=("html",)))
 def show_own(session: SessionDep, caller: Annotated[Caller, may("see one's own account")]) -> Response:
     """Show the submissions and the tries of whoever is signed in."""
-    shown = page("own.html", title="Your submissions", tries=own_tries(session, caller.id),
+    return page("own.html", title="Your submissions", tries=own_tries(session, caller.id),
                  submissions=own_submissions(session, caller.id, None))  # fmt: skip
-    shown.headers.update(NO_STORE)
-    return shown
 
 
 # /whoami/submissions: what the holder of the token has sent.
@@ -226,4 +220,4 @@ def list_mine(
     submissions = own_submissions(session, caller.id, benchmark)
     listed = [{**vars(each), "received_at": each.received_at.isoformat(), "url": f"/submissions/{each.id}"}
               for each in submissions]  # fmt: skip
-    return json_answer(listed, headers=NO_STORE)
+    return json_answer(listed)

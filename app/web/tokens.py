@@ -18,7 +18,7 @@ from app.web.description import described
 from app.web.documents import ListedToken, RevokedDocument, RotatedDocument, TokenDocument, WhoamiDocument
 from app.web.requests import Body, Line
 from app.web.state import SessionDep
-from app.web.views import NO_STORE, json_answer, time_shown
+from app.web.views import json_answer, time_shown
 
 router = APIRouter(route_class=CheckedFirst, tags=["tokens"])
 
@@ -55,7 +55,7 @@ def create(wanted: NewToken, session: SessionDep, caller: Annotated[Caller, may(
     bounds = Bounds(wanted.expires_at, wanted.benchmarks, wanted.scopes, wanted.entrants)
     token, text = tokens.create_token(session, wanted.name, wanted.role, bounds)
     audit.record(session, caller.act, 201, Change(after=in_short(token)))
-    return json_answer({**about_token(token), "token": text}, 201, NO_STORE)
+    return json_answer({**about_token(token), "token": text}, 201)
 
 
 @router.get("/tokens", summary="The tokens", responses=described(403, answer=list[ListedToken]))
@@ -76,7 +76,7 @@ def list_all(session: SessionDep, caller: Annotated[Caller, may("see the tokens"
         }
         for token, slugs in tokens.list_shown(session)
     ]
-    return json_answer(listed, headers=NO_STORE)
+    return json_answer(listed)
 
 
 @router.post(
@@ -104,7 +104,7 @@ def rotate(
         sessions.end_all(session, token.id, but=caller.act.session_id)
     audit.record(session, caller.act, 200, Change(after={"token": token.id, "overlap_h": order.overlap_h}))
     answer = {**about_token(token), "token": text, "former_until": time_shown(token.former_until)}
-    return json_answer(answer, headers=NO_STORE)
+    return json_answer(answer)
 
 
 @router.delete(
@@ -123,7 +123,7 @@ def whoami(session: SessionDep, caller: Annotated[Caller, may("see one's own acc
     """Return whose token this is, what it may do, and where."""
     token = tokens.get_token(session, caller.id)
     steward_of = roles.stewarded_slugs(session, caller) if caller.has(STEWARD) else []
-    return json_answer({**about_token(token), "steward_of": steward_of}, headers=NO_STORE)
+    return json_answer({**about_token(token), "steward_of": steward_of})
 
 
 def about_token(token: Token) -> dict[str, Any]:

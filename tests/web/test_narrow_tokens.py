@@ -30,6 +30,14 @@ def test_a_token_that_is_limited_neither_renews_nor_erases_itself(tiny: Site, li
     assert f"only for {next(iter(limits.values()))[0]}. " in refused[0].json()["detail"]
 
 
+def test_what_a_token_that_may_not_read_is_told_of_itself_is_kept_by_no_cache(site: Site) -> None:
+    """To pages that everybody may read it is a stranger, whose answers are kept."""
+    make(site, "narrow", "submitter", scopes=["submit"])
+    own = site.http.get("/whoami", headers=site.auth("narrow"))
+
+    assert (own.status_code, own.headers["cache-control"]) == (200, "no-store")
+
+
 def test_who_was_invited_to_one_benchmark_renews_their_own_token(tiny: Site) -> None:
     """It is the only one that they have: an invitation names the benchmark, it makes no narrow copy."""
     own = make(tiny, "invited", "submitter", benchmarks=["tiny"])
