@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from app.db.models import Invitation, Snapshot
+from app.db.models import Snapshot
 from app.errors import Rejected
 from app.kinds.contract import ANY_CONDITION, MODEL, PageFacts, Rule, UploadExample
 from app.kinds.registry import kind_of
@@ -138,43 +138,6 @@ def prereg_lines(text: str) -> list[tuple[str, str, str]]:
 def _line(line: str) -> tuple[str, str, str]:
     match = YAML_KEY.match(line)
     return (match[1], match[2], line[match.end() :]) if match else ("", "", line)
-
-
-# The description of the API as a page: one section an operation, made from the same document as /openapi.json.
-
-
-@dataclass(frozen=True)
-class ApiField:
-    """One parameter of an operation, or one field of its body: its name, its place, what it holds."""
-
-    name: str
-    place: str
-    is_required: bool
-    about: str
-
-
-@dataclass(frozen=True)
-class OperationAnswer:
-    """One status that an operation answers, in words and with its media types."""
-
-    status: str
-    phrase: str
-    media_types: str
-
-
-@dataclass(frozen=True)
-class Operation:
-    """One method of one address."""
-
-    anchor: str
-    method: str
-    path: str
-    summary: str
-    about: str
-    needs_token: bool
-    body: str
-    fields: Sequence[ApiField]
-    answers: Sequence[OperationAnswer]
 
 
 # The tables of the pages that are not themselves one table: what their .csv holds.
@@ -334,15 +297,6 @@ def _seeds(manifest: Manifest) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Flagged:
-    """A submission of which something was noticed: by entrant, the flags."""
-
-    submission: int
-    status: str
-    flags: Mapping[str, Sequence[str]]
-
-
-@dataclass(frozen=True)
 class RefusedForm:
     """Why a form of the desk was refused, with the problems of its fields; `sign_in` leads to the login."""
 
@@ -430,17 +384,6 @@ def _written(values: Mapping[str, Any] | None) -> str | None:
     return None if values is None else json.dumps(values, ensure_ascii=False, sort_keys=True)
 
 
-@dataclass(frozen=True, kw_only=True)
-class InvitationRow:
-    """An invitation in a list: to which benchmark, who made it, its state, and who used it."""
-
-    invitation: Invitation
-    slug: str | None
-    by: str
-    state: str
-    whose: str | None
-
-
 @dataclass(frozen=True)
 class ReportSection:
     """One table of a report with its plots, and the addresses of its rows as CSV and JSON."""
@@ -492,12 +435,14 @@ class AgainstPage(Page):
         return legend([shown.column for table in self.tables for shown in table.columns])
 
 
+# The description of the API as a page: one section an operation, made from the same document as /openapi.json.
+
 Json = Mapping[str, Any]
 
 
-def list_operations(description: Json) -> dict[str, list[Operation]]:
-    """Return the operations by their tag, in the order of the description."""
-    by_tag: dict[str, list[Operation]] = {}
+def list_operations(description: Json) -> dict[str, list[Json]]:
+    """Return the operations by their tag, in the order of the description, each as `templates/api.html` reads it."""
+    by_tag: dict[str, list[Json]] = {}
     for path, methods in description["paths"].items():
         for method, operation in methods.items():
             tag = operation.get("tags", ["other"])[0]
@@ -505,33 +450,30 @@ def list_operations(description: Json) -> dict[str, list[Operation]]:
     return by_tag
 
 
-def _operation(description: Json, path: str, method: str, operation: Json) -> Operation:
-    return Operation(
-        anchor=operation["operationId"],
-        method=method.upper(),
-        path=path,
-        summary=operation.get("summary", ""),
-        about=operation.get("description", ""),
-        needs_token="security" in operation,
-        body=", ".join(operation.get("requestBody", {}).get("content", {})),
-        fields=(*_parameters(operation), *_body_fields(description, operation)),
-        answers=tuple(
-            OperationAnswer(status, answer["description"], ", ".join(answer.get("content", {})) or "no body")
+def _operation(description: Json, path: str, method: str, operation: Json) -> Json:
+    return {
+        "anchor": operation["operationId"],
+        "method": method.upper(),
+        "path": path,
+        "about": operation.get("description", ""),
+        "needs_token": "security" in operation,
+        "body": ", ".join(operation.get("requestBody", {}).get("content", {})),
+        "fields": list(_fields(description, operation)),
+        "answers": [
+            (status, answer["description"], ", ".join(answer.get("content", {})) or "no body")
             for status, answer in operation["responses"].items()
-        ),
-    )
+        ],
+    }
 
 
-def _parameters(operation: Json) -> Iterator[ApiField]:
+def _fields(description: Json, operation: Json) -> Iterator[tuple[str, str, bool, str]]:
+    """Yield the parameters of an operation and the fields of its body: name, place, whether required, what it holds."""
     for each in operation.get("parameters", ()):
-        yield ApiField(each["name"], each["in"], each.get("required", False), _about(each, each["schema"]))
-
-
-def _body_fields(description: Json, operation: Json) -> Iterator[ApiField]:
+        yield each["name"], each["in"], each.get("required", False), _about(each, each["schema"])
     for content in operation.get("requestBody", {}).get("content", {}).values():
         schema = _resolve(description, content["schema"])
         for name, each in schema.get("properties", {}).items():
-            yield ApiField(name, "body", name in schema.get("required", ()), _about(each, each))
+            yield name, "body", name in schema.get("required", ()), _about(each, each)
 
 
 def _resolve(description: Json, schema: Json) -> Json:

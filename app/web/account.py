@@ -5,7 +5,7 @@ addresses that programs write to (`app.web.forms`).
 """
 
 from collections.abc import Collection
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
@@ -14,7 +14,6 @@ from starlette.responses import Response
 from app.db.models import SCOPES
 from app.errors import NotFound
 from app.names import SLUG_PATTERN, is_holder
-from app.render.pages import InvitationRow
 from app.rights import invitations, roles, tokens
 from app.rights.policy import allows
 from app.store import benchmarks
@@ -142,11 +141,20 @@ def show_join(slug: str, session: SessionDep) -> Response:
     return _private(shown)
 
 
-def _invitations(session: Session, slugs: Collection[str] | None) -> list[InvitationRow]:
+def _invitations(session: Session, slugs: Collection[str] | None) -> list[dict[str, Any]]:
+    """Return invitations as the lists show them: to which benchmark, who made each, its state, and who used it."""
     listed = invitations.list_invitations(session, slugs)
     names = invitations.whose(session, [each for each, _, _ in listed])
-    return [InvitationRow(invitation=each, slug=slug, by=by, state=invitations.state_of(each),
-                          whose=names.get(each.token_id or 0)) for each, slug, by in listed]  # fmt: skip
+    return [
+        {
+            "invitation": each,
+            "slug": slug,
+            "by": by,
+            "state": invitations.state_of(each),
+            "whose": names.get(each.token_id or 0),
+        }
+        for each, slug, by in listed
+    ]
 
 
 def _private(shown: Response) -> Response:

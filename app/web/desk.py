@@ -1,6 +1,6 @@
 """/desk/{slug}: what waits for its stewards, a withdrawal with its reason, another manifest and its effect."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -14,7 +14,6 @@ from app.db.models import StoredFingerprint, Submission, SubmissionEvent
 from app.errors import Forbidden
 from app.kinds.parse import parse_new_manifest
 from app.receiving.impact import diff_of, preview_of
-from app.render.pages import Flagged
 from app.rights import roles, sessions
 from app.store import benchmark_rows, benchmarks, grids, labels, sql, submissions
 from app.store.disputes import waiting_here
@@ -153,12 +152,13 @@ def _desk(
     )
 
 
-def _flagged(session: Session, benchmark_id: int) -> list[Flagged]:
+def _flagged(session: Session, benchmark_id: int) -> list[tuple[int, str, Mapping[str, Sequence[str]]]]:
+    """Return the submissions of which something was noticed, the newest first, with the flags of each entrant."""
     has_any = func.cardinality(StoredFingerprint.flags) > 0
     query = select(Submission.id, Submission.status).where(Submission.benchmark_id == benchmark_id)
     flagged = select(StoredFingerprint.submission_id).where(has_any)
     query = query.where(Submission.id.in_(flagged)).order_by(Submission.id.desc()).limit(MOST)
-    return [Flagged(n, status, submissions.list_flags(session, n)) for n, status in session.execute(query)]
+    return [(n, status, submissions.list_flags(session, n)) for n, status in session.execute(query)]
 
 
 def _withdrawn(session: Session, benchmark_id: int) -> list[tuple[int, datetime, str]]:
