@@ -13,15 +13,13 @@ from functools import cached_property
 
 from app.boards.statement import flags_in_words
 from app.names import count, first_few, in_words
-from app.render.columns import REFERENCES, ShownColumn, shown_columns
+from app.render.columns import REFERENCES, ShownColumn, WhiskerAxis, shown_columns
 from app.render.html import Links
 from app.render.plot import SHADES, WHISKER_WIDTH, LinearScale, WhiskerMark, column_scale
 from app.render.text import decimals_of, format_cell, format_number, path_of_name
 from app.values.table import Cell, Column, Table
 
 Row = Sequence[Cell]
-
-Ticks = Sequence[tuple[float, str]]
 
 FITTED = 24
 """The first rows decide the axis of the scores: those that a reader compares. What is beyond is an arrow."""
@@ -84,14 +82,6 @@ class Surroundings:
     def other_boards(self) -> Links:
         """Return the boards that there is no room for."""
         return [each for each in self.boards if each not in self.tabs]
-
-
-@dataclass(frozen=True)
-class Axis:
-    """The head of a column that is drawn: its ticks, and where the value lies that means no difference."""
-
-    ticks: Ticks
-    reference: float | None = None
 
 
 @dataclass(frozen=True)
@@ -191,7 +181,7 @@ class BoardRows:
         return round(4 + 92 * share, 1)
 
     @cached_property
-    def rank_axis(self) -> Axis:
+    def rank_axis(self) -> WhiskerAxis:
         """Return the axis of the ranks: every fifth, or of many 1, 3, 10, 30, ….
 
         >>> columns = (Column("rank", "Rank", "integer"), Column("entrant", "Entrant", "text"))
@@ -210,7 +200,7 @@ class BoardRows:
             at = self._rank_at(rank)
             if rank <= last and (not ticks or at - ticks[-1][0] >= TICKS_APART):
                 ticks.append((at, f"{rank:,}"))
-        return Axis(ticks)
+        return WhiskerAxis(ticks)
 
     def bar(self, row: Row) -> Extent | None:
         """Return the bar of the ranks that the entrant may have."""
@@ -251,7 +241,7 @@ class BoardRows:
         return None if score is None else score.mark(row)
 
     @cached_property
-    def axis(self) -> Axis | None:
+    def axis(self) -> WhiskerAxis | None:
         """Return the axis of the scores, fitted to the rows shown; None where none has an interval."""
         scale, score = self._scale, self.score
         if scale is None or score is None:
@@ -262,7 +252,7 @@ class BoardRows:
         ticks = [
             (_percent(scale, value), format_number(value, digits)) for value in values[:: max(len(values) // 5, 1)]
         ]
-        return Axis(ticks, _percent(scale, none) if scale.low < none < scale.high else None)
+        return WhiskerAxis(ticks, _percent(scale, none) if scale.low < none < scale.high else None)
 
     def whisker(self, row: Row) -> Extent | None:
         """Return the interval of the score; what is beyond the axis is an arrow."""

@@ -17,13 +17,12 @@ REFERENCES = {"win_rate": 0.5, "skill_score": 0.0}
 
 @dataclass(frozen=True)
 class WhiskerAxis:
-    """The head of a column of whiskers: (position, text) of its ticks, and the reference marks.
-
-    `reference` is the position of the value that means no difference.
+    """The head of a column that is drawn: (position, text) of its ticks, and where the value lies that means no
+    difference.
     """
 
-    ticks: tuple[tuple[float, str], ...]
-    reference: float | None
+    ticks: Sequence[tuple[float, str]]
+    reference: float | None = None
 
 
 class CoverageColumns(NamedTuple):
@@ -179,7 +178,7 @@ def _axis(column: Column, scale: LinearScale) -> WhiskerAxis:
     digits = max((decimals_of(value) for value in shown), default=0)
     none = REFERENCES.get(column.glossary or "", 0.0)
     return WhiskerAxis(
-        ticks=tuple((scale.at(value), format_number(value, digits)) for value in shown),
+        ticks=[(scale.at(value), format_number(value, digits)) for value in shown],
         reference=scale.at(none) if scale.low < none < scale.high else None,
     )
 

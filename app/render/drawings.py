@@ -22,9 +22,13 @@ from app.render.plot import (
     Heatmap,
     LinearScale,
     LinePlot,
+    PlotAxis,
     build_heatmap,
     build_plot,
+    digits_on,
+    scale_between,
     series_numbers,
+    y_at,
 )
 from app.render.text import compact, format_number
 from app.values.table import Cell, Column, Table
@@ -99,7 +103,7 @@ def draw_ranks(table: Table, declared: Declared) -> Figure | None:
     left = room_for(names)
     marks = [_mark(table, row, declared) for row in rows]
     low, high = min(mark[1] for mark in marks), max(mark[2] for mark in marks)
-    scale = LinearScale(low, high) if high > low else LinearScale(low - 0.5, high + 0.5)
+    scale = scale_between(low, high)
     letters = [str(row[table.index(declared["groups"])] or "") for row in rows]
     shown = [letter for letter in sorted(set("".join(letters))) if sum(letter in own for own in letters) > 1]
     shapes = [*_axis(scale, left, len(rows))]
@@ -149,15 +153,14 @@ def draw_tradeoff(table: Table, declared: Declared) -> Figure | None:
     # What costs nothing has no logarithm: it stands a power of ten before the least that costs anything.
     nothing = floor(log10(min(above))) - 1.0 if is_log and len(above) < len(spots) else None
     placed = [log10(spot.x) if is_log and spot.x > 0.0 else spot.x if nothing is None else nothing for spot in spots]
-    x, y = _scale(placed), _scale(_near_ends(spots))
-    aside = _Aside.of(spots, x_column)
-    x = aside.widened(x)
-    at = [(_across_costs(x, value), _up(y, spot.y)) for value, spot in zip(placed, spots, strict=True)]
+    y, aside = _scale(_near_ends(spots)), _Aside.of(spots, x_column)
+    x = PlotAxis(aside.widened(_scale(placed)), WIDTH)
+    at = [(x.at(value), y_at(y, spot.y)) for value, spot in zip(placed, spots, strict=True)]
     days = table.meta.get("shown_as", {}).get(declared["x"], {})
-    across = list(_costs(x, min(placed), nothing, is_log=is_log, is_years=bool(days)))
+    across = list(_costs(x.scale, min(placed), nothing, is_log=is_log, is_years=bool(days)))
     shapes = [*_axes(x, y, x_column, y_column, across)]
     shapes += _leaders(named := aside.names(at, spots))
-    shapes += [path("reach", f"M{cx:g} {_up(y, spot.low):g}V{_up(y, spot.high):g}")
+    shapes += [path("reach", f"M{cx:g} {y_at(y, spot.low):g}V{y_at(y, spot.high):g}")
                for (cx, _), spot in zip(at, spots, strict=True) if spot.high > spot.low]  # fmt: skip
     front = sorted(place for place, spot in zip(at, spots, strict=True) if spot.is_front)
     shapes += [path("front", "M" + "L".join(f"{cx:g} {cy:g}" for cx, cy in front))] if len(front) > 1 else []
@@ -339,11 +342,10 @@ def _across(scale: LinearScale, value: float, left: float) -> float:
 
 def _axis(scale: LinearScale, left: float, n_rows: int) -> list[Shape]:
     shapes = []
-    digits = next((digits for digits in range(6) if (scale.high - scale.low) * 10**digits >= 4), 6)
     for tick in scale.ticks():
         x = _across(scale, tick, left)
         shapes += [path("rule", f"M{x:g} {RANKS_TOP - 4:g}V{RANKS_TOP + LINE * n_rows:g}"),
-                   words(format_number(tick, digits), x, RANKS_TOP - 10.0, "middle", "tick")]  # fmt: skip
+                   words(_tick(tick, scale), x, RANKS_TOP - 10.0, "middle", "tick")]  # fmt: skip
     return shapes
 
 
@@ -464,23 +466,14 @@ def _scale(values: Sequence[float]) -> LinearScale:
     return LinearScale(low - gap, high + gap)
 
 
-def _across_costs(scale: LinearScale, value: float) -> float:
-    return round(LEFT + (value - scale.low) / (scale.high - scale.low) * (WIDTH - LEFT - RIGHT), 1)
-
-
-def _up(scale: LinearScale, value: float) -> float:
-    held = min(max(value, scale.low), scale.high)
-    return round(HEIGHT - BOTTOM - (held - scale.low) / (scale.high - scale.low) * (HEIGHT - TOP - BOTTOM), 1)
-
-
 def _axes(
-    x: LinearScale, y: LinearScale, x_column: Column, y_column: Column, across: Sequence[tuple[float, str]]
+    x: PlotAxis, y: LinearScale, x_column: Column, y_column: Column, across: Sequence[tuple[float, str]]
 ) -> Iterator[Shape]:
     for tick in y.ticks():
-        yield path("rule", f"M{LEFT:g} {_up(y, tick):g}H{WIDTH - RIGHT:g}")
-        yield words(_tick(tick, y), LEFT - 6.0, _up(y, tick) + 4.0, "end", "tick")
+        yield path("rule", f"M{LEFT:g} {y_at(y, tick):g}H{WIDTH - RIGHT:g}")
+        yield words(_tick(tick, y), LEFT - 6.0, y_at(y, tick) + 4.0, "end", "tick")
     for tick, shown in across:
-        at = _across_costs(x, tick)
+        at = x.at(tick)
         yield path("rule", f"M{at:g} {TOP:g}V{HEIGHT - BOTTOM:g}")
         anchor = "end" if at + LETTER * len(shown) / 2 > WIDTH else "middle"
         yield words(shown, WIDTH - 2.0 if anchor == "end" else at, HEIGHT - BOTTOM + 16.0, anchor, "tick")
@@ -510,8 +503,7 @@ def _month(year: float) -> str:
 
 
 def _tick(value: float, scale: LinearScale) -> str:
-    digits = next((digits for digits in range(6) if (scale.high - scale.low) * 10**digits >= 4), 6)
-    return format_number(value, digits)
+    return format_number(value, digits_on(scale))
 
 
 def _title(column: Column) -> str:

@@ -28,7 +28,7 @@ MOST_TICKS = 10
 
 @dataclass(frozen=True)
 class AxisTick:
-    """A named position on an axis."""
+    """A named position on an axis, or a level line with its words."""
 
     at: float
     text: str
@@ -63,14 +63,6 @@ class Mark:
     is_end: bool = False
 
 
-@dataclass(frozen=True)
-class Level:
-    """A level line with its words."""
-
-    y: float
-    text: str
-
-
 WIDTH, HEIGHT = 640.0, 360.0
 
 
@@ -92,7 +84,7 @@ class LinePlot:
     width: float = WIDTH
     height: float = HEIGHT
     marks: tuple[Mark, ...] = ()
-    levels: tuple[Level, ...] = ()
+    levels: tuple[AxisTick, ...] = ()
 
 
 Declared = Mapping[str, Any]
@@ -133,12 +125,12 @@ def build_plot(table: Table, declared: Declared, numbers: Mapping[str, int]) -> 
         y_title=_title(table, declared["y"]),
         # Not where names stand: nothing lies there.
         x_ticks=tuple(
-            AxisTick(x.at(value), format_number(value, 0 if is_whole else _digits(x.scale)))
+            AxisTick(x.at(value), format_number(value, 0 if is_whole else digits_on(x.scale)))
             for value in _ticks(x.scale, is_whole=is_whole)
             if value <= max(across) + half or declared.get("direct") != "end"
         ),
         y_ticks=tuple(
-            AxisTick(y_at(y, value), format_number(value, _digits(y)))
+            AxisTick(y_at(y, value), format_number(value, digits_on(y)))
             for value in _ticks(y, is_whole=isinstance(y, Falling))
         ),
         series=tuple(
@@ -241,6 +233,11 @@ def _number(row: Sequence[Cell], at: int | None) -> float | None:
 
 def _scale(values: Sequence[float], declared: Sequence[float] | None) -> LinearScale:
     low, high = (min(values), max(values)) if declared is None else (float(declared[0]), float(declared[1]))
+    return scale_between(low, high)
+
+
+def scale_between(low: float, high: float) -> LinearScale:
+    """Return the scale of values between these; where all of them are the same, with room on both sides."""
     return LinearScale(low, high) if high > low else LinearScale(low - 0.5, high + 0.5)
 
 
@@ -249,7 +246,8 @@ def _title(table: Table, name: str) -> str:
     return f"{column.title} ({column.unit})" if column.unit else column.title
 
 
-def _digits(scale: LinearScale) -> int:
+def digits_on(scale: LinearScale) -> int:
+    """Return how many decimals tell the round values of a scale apart."""
     if isinstance(scale, Falling):
         return 0
     span = scale.high - scale.low
@@ -413,13 +411,13 @@ def _mark(point: Point, text: str, number: int, x: PlotAxis, y: LinearScale, *, 
     return Mark(x.at(point.across), up, text, number, up if is_dot else None)
 
 
-def levels_of(declared: Declared, points: Sequence[Point], y: LinearScale) -> Iterator[Level]:
+def levels_of(declared: Declared, points: Sequence[Point], y: LinearScale) -> Iterator[AxisTick]:
     """Yield each level line that belongs to a row of the plot, once; none where there are many."""
     levels = {}
     for entry in declared.get("levels", ()):
         keys = {key: value for key, value in entry.items() if key not in ("at", "text")}
         if any(all(point.row.get(key) == value for key, value in keys.items()) for point in points):
-            levels[str(entry["text"])] = Level(y_at(y, float(entry["at"])), str(entry["text"]))
+            levels[str(entry["text"])] = AxisTick(y_at(y, float(entry["at"])), str(entry["text"]))
     yield from levels.values() if len(levels) <= MOST_LEVELS else ()
 
 
@@ -473,7 +471,7 @@ def column_scale(marks: Sequence[WhiskerMark]) -> LinearScale | None:
     near = _without_outliers(marks)
     low, high = min(mark[1] for mark in near), max(mark[2] for mark in near)
     low, high = min(low, *(mark[0] for mark in near), high), max(high, *(mark[0] for mark in near), low)
-    return LinearScale(low, high) if high > low else LinearScale(low - 0.5, high + 0.5)
+    return scale_between(low, high)
 
 
 def _without_outliers(marks: Sequence[WhiskerMark]) -> Sequence[WhiskerMark]:
