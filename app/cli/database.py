@@ -16,14 +16,13 @@ import typer
 from sqlalchemy import Connection, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
-from sqlalchemy.orm import Session
 
 from app.config import Settings
 from app.db import dumps, transfer
 from app.db.dumps import Note
 from app.db.dumps import verify as verified
 from app.db.embedded import Addresses, has_cluster, running_addresses
-from app.db.engine import make_engine, make_session_factory, refuse_pooler, run_in_transaction
+from app.db.engine import SessionFactory, make_engine, make_session_factory, refuse_pooler, run_in_transaction
 from app.db.migrate import (
     can_rewrite,
     check_schema,
@@ -99,6 +98,16 @@ def open_migrated(settings: Settings, *, as_owner: bool = False) -> Iterator[str
     with open_database(settings, as_owner=as_owner) as database_url:
         check_schema(database_url)
         yield database_url
+
+
+@contextmanager
+def sessions_of(database_url: str) -> Iterator[SessionFactory]:
+    """Yield what opens sessions of a database, one at a time; its connection is closed at the end."""
+    engine = make_engine(database_url, pool_size=1)
+    try:
+        yield make_session_factory(engine)
+    finally:
+        engine.dispose()
 
 
 def _given(settings: Settings) -> Addresses:
@@ -265,16 +274,13 @@ def backup(
 
 def _note_backup(database_url: str, written: Note) -> None:
     """Note in the audit that a backup was made: /metrics says how long ago. Not where nothing can be written."""
-    engine = make_engine(database_url, pool_size=1)
+    change = Change(after={"rows": sum(written.rows.values()), "schema": written.schema_revision})
     try:
-        with Session(engine) as session, session.begin():
-            change = Change(after={"rows": sum(written.rows.values()), "schema": written.schema_revision})
+        with sessions_of(database_url) as sessions, sessions.begin() as session:
             audit.record(session, Act(audit.BACKUP), None, change)
     except DBAPIError as error:
         reason = str(error.orig).splitlines()[0]
         note(f"Warning: that it was made could not be noted in the audit: {reason}", style="yellow")
-    finally:
-        engine.dispose()
 
 
 def verify(folder: Folder) -> None:
@@ -317,14 +323,11 @@ def import_folder(
 def rebuild() -> None:
     """Make the packed evidence anew from the rows, which are the truth; what is the same stays. Safe while it runs."""
     rows = import_module("app.store.rows")
-    with open_migrated(Settings.from_env(), as_owner=True) as database_url:
-        engine = make_engine(database_url, pool_size=1)
-        sessions = make_session_factory(engine)
+    with open_migrated(Settings.from_env(), as_owner=True) as database_url, sessions_of(database_url) as sessions:
         with sessions() as session:
             numbers = rows.all_submissions(session)
         anew = (partial(rows.rebuild_submission, submission=number) for number in numbers)
         n_changed = sum(run_in_transaction(sessions, each) for each in anew)
-        engine.dispose()
     note(f"{len(numbers)} submissions examined, {n_changed} of them repacked.")
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from sqlalchemy.orm import Session
 
-from app.db.engine import make_engine
+from app.cli.database import sessions_of
 from app.db.models import Token
 from app.prereg.prereg import sha256_hex
 from app.rights.tokens import create_token, free_name, list_tokens, renew_at_once, revoke_token
@@ -54,8 +54,7 @@ class Example:
     @property
     def labels(self) -> Path | None:
         """The labels of a prediction benchmark."""
-        path = self.folder / LABELS
-        return path if path.exists() else None
+        return self._path(LABELS)
 
     @property
     def entrants(self) -> Path | None:
@@ -101,16 +100,13 @@ def load_examples(address: str, database_url: str, examples: Sequence[Example], 
 @contextmanager
 def loader_token(database_url: str) -> Iterator[str | None]:
     """Yield a token for loading, or None when there is nothing to load; it is revoked only after success."""
-    engine = make_engine(database_url, pool_size=1)
-    try:
-        with Session(engine) as session, session.begin():
+    with sessions_of(database_url) as sessions:
+        with sessions.begin() as session:
             text = _loader_text(session)
         yield text
-        with Session(engine) as session, session.begin():
+        with sessions.begin() as session:
             for token in _loader_tokens(session):
                 revoke_token(session, token.id)
-    finally:
-        engine.dispose()
 
 
 def _loader_text(session: Session) -> str | None:

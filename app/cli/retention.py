@@ -5,9 +5,8 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from app.cli.database import open_migrated
+from app.cli.database import open_migrated, sessions_of
 from app.config import LONGEST_DAYS, Settings
-from app.db.engine import make_engine, make_session_factory
 from app.errors import SettingsError
 from app.store import benchmark_rows, retention, snapshots
 from plumbline.cli.output import note, say, show
@@ -23,11 +22,12 @@ def register(group: typer.Typer) -> None:
 
 def size() -> None:
     """Say how many bytes each benchmark takes, and what a publication, a day and a year take at the present rate."""
-    with open_migrated(Settings.from_env()) as database_url:
-        engine = make_engine(database_url, pool_size=1)
-        with make_session_factory(engine)() as session:
-            in_all, each = retention.sizes(session)
-        engine.dispose()
+    with (
+        open_migrated(Settings.from_env()) as database_url,
+        sessions_of(database_url) as sessions,
+        sessions() as session,
+    ):
+        in_all, each = retention.sizes(session)
     table = Table("benchmark", "snapshots", "kept", "their bytes", "rows' bytes", "a publication", "a day", "a year")
     for of in each:
         shown = (of.snapshot_bytes, of.row_bytes, of.bytes_a_publication, of.bytes_a_day, of.bytes_a_day * DAYS_A_YEAR)
@@ -55,9 +55,7 @@ def prune(
     if kept_days is None:
         raise SettingsError("Nothing says how long snapshots are kept: give --days, or PLUMBLINE_KEEP_SNAPSHOTS_DAYS.")
     n_ended, n_bytes = 0, 0
-    with open_migrated(settings) as database_url:
-        engine = make_engine(database_url, pool_size=1)
-        sessions = make_session_factory(engine)
+    with open_migrated(settings) as database_url, sessions_of(database_url) as sessions:
         while True:
             with sessions.begin() as session:
                 ending = retention.find_ending(session, kept_days, 1_000_000 if dry_run else retention.MOST_AT_ONCE)
@@ -69,7 +67,6 @@ def prune(
                 )
             if dry_run or not ending:
                 break
-        engine.dispose()
     what = "would end" if dry_run else "ended: their addresses answer 410"
     free = f"{_in_bytes(n_bytes)} {'would be' if dry_run else 'are'} free"
     note(f"{n_ended:,} snapshots {what}. {free}: tables on which a kept snapshot rests stay.")
@@ -81,14 +78,15 @@ def pin(
     reason: Annotated[str, typer.Argument(help="Why it is kept for ever.")],
 ) -> None:
     """Keep a snapshot for ever, whatever the setting says."""
-    with open_migrated(Settings.from_env()) as database_url:
-        engine = make_engine(database_url, pool_size=1)
-        with make_session_factory(engine).begin() as session:
-            found = benchmark_rows.find_benchmark(session, benchmark)
-            shown = snapshots.find_snapshot(session, found, snapshot)
-            if shown is not None:
-                retention.pin(session, found, shown, reason)
-        engine.dispose()
+    with (
+        open_migrated(Settings.from_env()) as database_url,
+        sessions_of(database_url) as sessions,
+        sessions.begin() as session,
+    ):
+        found = benchmark_rows.find_benchmark(session, benchmark)
+        shown = snapshots.find_snapshot(session, found, snapshot)
+        if shown is not None:
+            retention.pin(session, found, shown, reason)
     note(f"Snapshot {snapshot} of {benchmark} is kept for ever.")
 
 

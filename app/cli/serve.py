@@ -14,9 +14,8 @@ from pathlib import Path
 
 import httpx2
 import typer
-from sqlalchemy.orm import Session
 
-from app.cli.database import bring_up, open_addresses
+from app.cli.database import bring_up, open_addresses, sessions_of
 from app.cli.demo import find_examples, load_examples
 from app.cli.observing import FiguresOfEnded, configure_log, shared_figures
 from app.cli.supervisor import (
@@ -32,7 +31,6 @@ from app.cli.supervisor import (
 )
 from app.config import PREFIX, Settings
 from app.db.embedded import make_server
-from app.db.engine import make_engine
 from app.errors import PlumblineError, SettingsError
 from app.program.bundled import bundled
 from app.rights.tokens import ensure_admin_token, useless_as_admin
@@ -207,13 +205,12 @@ def local_host(listener: socket.socket) -> str:
 
 def _ensure_admin(settings: Settings, database_url: str) -> None:
     """Make sure that an admin can sign in; show a token that was made, and say when the given one is of no use."""
-    engine, given = make_engine(database_url, pool_size=1), settings.admin_token
-    with Session(engine) as session, session.begin():
+    given = settings.admin_token
+    with sessions_of(database_url) as sessions, sessions.begin() as session:
         complaint = None if given is None else useless_as_admin(session, given)
         token = ensure_admin_token(session, given)
         if token is not None:
             audit.record(session, Act("plumbline serve"), None, Change(after={"role": "admin"}))
-    engine.dispose()
     if complaint is not None:
         logger.warning("PLUMBLINE_ADMIN_TOKEN is %s. Unset it, or set a new one.", complaint)
     if token is not None:

@@ -14,9 +14,8 @@ from rich.table import Table
 from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
 
-from app.cli.database import bring_up, open_addresses
+from app.cli.database import bring_up, open_addresses, sessions_of
 from app.config import Settings
-from app.db.engine import make_engine
 from app.db.models import Token
 from app.rights import sessions, tokens
 from app.rights.tokens import LONGEST_OVERLAP_H, Bounds
@@ -56,12 +55,8 @@ def open_session() -> Iterator[Session]:
         named = make_url(database_url).render_as_string(hide_password=True)
         note(f"In the database {named if settings.database_url else f'of {settings.data_dir}'}.")
         bring_up(addresses)
-        engine = make_engine(database_url, pool_size=1)
-        try:
-            with Session(engine) as session, session.begin():
-                yield session
-        finally:
-            engine.dispose()
+        with sessions_of(database_url) as sessions, sessions.begin() as session:
+            yield session
 
 
 def create(
