@@ -3,8 +3,9 @@
 import json
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from itertools import chain
 from typing import IO, Annotated, Any
 
 import yaml
@@ -15,13 +16,12 @@ from starlette.responses import Response, StreamingResponse
 from app.db.engine import EXPORTS, allow
 from app.db.models import Snapshot
 from app.errors import NotFound
-from app.kinds.contract import Kind
 from app.kinds.registry import KINDS, kind_of
 from app.names import clip_for_message
 from app.render.csv_and_json import csv_bytes, scores_to_csv, table_to_csv
 from app.render.syndication import SnapshotBoards, every_eval_ever, hub_benchmark, hub_results, model_index
 from app.render.text import name_in_path
-from app.store import benchmark_rows, benchmarks, snapshots
+from app.store import benchmarks, snapshots
 from app.store.publication import replay_members
 from app.store.row_exports import find_counted, read_counted
 from app.store.series import raw_rows
@@ -64,13 +64,17 @@ BLOCK_BYTES = 256 * 1024
 )
 def download_all(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
     """Return every table of the output contract in one zip, in the folders of a run."""
-    kind, shown = _with_contract_tables(session, slug, snapshot)
-    headers = {"Content-Disposition": f'attachment; filename="{slug}-{shown.number}.zip"'} | NO_STORE
-    with ExitStack() as if_refused:
-        packed = if_refused.enter_context(tempfile.SpooledTemporaryFile(SPOOLED_BYTES))
-        _pack(packed, session, state, slug, (kind, shown))
-        if_refused.pop_all()
-    return StreamingResponse(blocks_of(packed), media_type="application/zip", headers=headers)
+    kind = kind_of(benchmarks.find_declared(session, slug).manifest)
+    if not kind.pages.has_contract_tables:
+        having = " or ".join(name for name, other in KINDS.items() if other.pages.has_contract_tables)
+        raise NotFound(f"{slug} is a benchmark of {kind.name}; only one of {having} has lrdbench's contract tables.")
+    _, shown = find_shown(session, slug, snapshot)
+    tables = ((f"{name}.csv", table_to_csv(_load(session, slug, shown, name))) for name in _names(session, shown))
+    raw = (
+        (f"raw/{name}", map(csv_bytes, raw_rows(state.sessions, shown.id, file)))
+        for name, file in kind.rows.raw.items()
+    )
+    return _zip_answer(f"{slug}-{shown.number}.zip", chain(tables, raw))
 
 
 @router.get("/benchmarks/{slug}/raw/{file}", summary="A file of what was sent", responses=described(404, also=("csv",)))
@@ -104,30 +108,22 @@ def download_counted(slug: str, session: SessionDep, state: StateDep, snapshot: 
     return StreamingResponse(rows, media_type="text/csv; charset=utf-8", headers=headers)
 
 
-def _with_contract_tables(session: Session, slug: str, number: int | None) -> tuple[Kind, Snapshot]:
-    """Return kind and snapshot of a benchmark that has contract tables. Raises NotFound for another one."""
-    kind = kind_of(benchmarks.find_declared(session, slug).manifest)
-    if not kind.pages.has_contract_tables:
-        having = " or ".join(name for name, other in KINDS.items() if other.pages.has_contract_tables)
-        raise NotFound(f"{slug} is a benchmark of {kind.name}; only one of {having} has lrdbench's contract tables.")
-    return kind, find_shown(session, slug, number)[1]
-
-
-def _pack(packed: IO[bytes], session: Session, state: State, slug: str, of: tuple[Kind, Snapshot]) -> None:
-    kind, shown = of
-    with zipfile.ZipFile(packed, "w") as archive:
-        for name in _names(session, shown):
-            archive.writestr(_member(f"{name}.csv"), table_to_csv(_load(session, slug, shown, name)))
-        for name, file in kind.rows.raw.items():
-            with archive.open(_member(f"raw/{name}"), "w", force_zip64=True) as member:
-                for part in raw_rows(state.sessions, shown.id, file):
-                    member.write(csv_bytes(part))
-
-
-def _member(name: str) -> zipfile.ZipInfo:
-    member = zipfile.ZipInfo(name, ZIP_TIME)
-    member.compress_type = zipfile.ZIP_DEFLATED
-    return member
+def _zip_answer(name: str, members: Iterable[tuple[str, bytes | Iterable[bytes]]]) -> Response:
+    """Return files as a zip of this name, each as a whole or in parts; all are made before the answer begins."""
+    with ExitStack() as if_refused:
+        packed = if_refused.enter_context(tempfile.SpooledTemporaryFile(SPOOLED_BYTES))
+        with zipfile.ZipFile(packed, "w") as archive:
+            for path, content in members:
+                member = zipfile.ZipInfo(path, ZIP_TIME)
+                member.compress_type = zipfile.ZIP_DEFLATED
+                if isinstance(content, bytes):
+                    archive.writestr(member, content)
+                    continue
+                with archive.open(member, "w", force_zip64=True) as file:
+                    file.writelines(content)
+        if_refused.pop_all()
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'} | NO_STORE
+    return StreamingResponse(blocks_of(packed), media_type="application/zip", headers=headers)
 
 
 def blocks_of(packed: IO[bytes]) -> Iterator[bytes]:
@@ -208,16 +204,11 @@ Dataset = Annotated[
 def download(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
     """Return a file for each entrant with its scores on every board, valid against the schema of Every Eval Ever."""
     source = _source(session, state, slug, snapshot)
-    with ExitStack() as if_refused:
-        packed = if_refused.enter_context(tempfile.SpooledTemporaryFile(SPOOLED_BYTES))
-        with zipfile.ZipFile(packed, "w") as archive:
-            for name, document in every_eval_ever(source):
-                member = zipfile.ZipInfo(name, ZIP_TIME)
-                member.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(member, json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False))
-        if_refused.pop_all()
-    headers = {"Content-Disposition": f'attachment; filename="{slug}-{source.snapshot}-eee.zip"'} | NO_STORE
-    return StreamingResponse(blocks_of(packed), media_type="application/zip", headers=headers)
+    members = (
+        (name, json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False).encode())
+        for name, document in every_eval_ever(source)
+    )
+    return _zip_answer(f"{slug}-{source.snapshot}-eee.zip", members)
 
 
 @evaluations_router.get(
@@ -257,10 +248,7 @@ def _yaml(document: Any) -> Response:
 
 
 def _source(session: Session, state: State, slug: str, number: int | None) -> SnapshotBoards:
-    declared = benchmarks.find_declared(session, slug)
-    shown = snapshots.find_snapshot(session, declared.benchmark, number)
-    if shown is None:
-        raise NotFound(f"Nothing of {slug} is published yet.")
+    declared, shown = find_shown(session, slug, number)
     under = benchmarks.load_declared(session, declared.benchmark, shown.manifest_version_id)
     tables = {b.name: snapshots.load_table(session, shown.id, f"leaderboard/{b.name}")
               for b in under.manifest.leaderboards}  # fmt: skip
@@ -279,18 +267,6 @@ def _source(session: Session, state: State, slug: str, number: int | None) -> Sn
 )
 def download_replay(slug: str, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
     """Return manifest, rows and published tables of a snapshot, for `plumbline replay` to recompute."""
-    benchmark = benchmark_rows.find_benchmark(session, slug)
-    shown = snapshots.find_snapshot(session, benchmark, snapshot)
-    if shown is None:
-        raise NotFound(f"Nothing of {slug} is published yet.")
+    declared, shown = find_shown(session, slug, snapshot)
     allow(session, EXPORTS)
-    with ExitStack() as if_refused:
-        packed = if_refused.enter_context(tempfile.SpooledTemporaryFile(SPOOLED_BYTES))
-        with zipfile.ZipFile(packed, "w") as archive:
-            for name, content in replay_members(session, benchmark, shown):
-                member = zipfile.ZipInfo(name, ZIP_TIME)
-                member.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(member, content)
-        if_refused.pop_all()
-    headers = {"Content-Disposition": f'attachment; filename="{slug}-{shown.number}-replay.zip"'} | NO_STORE
-    return StreamingResponse(blocks_of(packed), media_type="application/zip", headers=headers)
+    return _zip_answer(f"{slug}-{shown.number}-replay.zip", replay_members(session, declared.benchmark, shown))
