@@ -382,10 +382,8 @@ def _locked(session: Session, slug: str) -> Declared:
 
 def _answer(session: Session, slug: str) -> Response:
     declared = benchmarks.find_declared(session, slug)
-    retirement = benchmarks.find_retirement(session, declared.benchmark.id)
-    retired = None if retirement is None else {"at": retirement.at.isoformat(), "reason": retirement.reason}
-    manifest = declared.manifest
-    return json_answer({"slug": slug, "title": manifest.title, "description": manifest.description, "retired": retired})
+    about = {"slug": slug, "title": declared.manifest.title, "description": declared.manifest.description}
+    return json_answer({**about, "retired": None, **shown_retirement(find_retirement(session, declared.benchmark.id))})
 
 
 # /benchmarks/{slug}/visibility: who may read a benchmark, what becomes visible when more may; deleting a draft.

@@ -167,9 +167,7 @@ def _describe_items(session: Session, declared: Declared) -> dict[str, object]:
     return {**about, "sha256": known[0].sha256 if known else None, "tasks": tasks}
 
 
-# Tables that a steward uploads for a benchmark: the common part of `app.web.labels` and `app.web.labels`.
-
-FIELD = "file"
+# Tables that a steward uploads for a benchmark: what labels and items have in common.
 
 
 def add_put_route(
@@ -193,13 +191,8 @@ async def find_declared(request: Request, state: State, slug: str) -> Declared:
 
     Raises FieldRejected and NotFound.
     """
-    refuse_unknown(await request.form(), (FIELD,), "form field")
-    return await run_in_threadpool(_find, state, slug)
-
-
-def _find(state: State, slug: str) -> Declared:
-    with state.sessions() as session:
-        return benchmarks.find_declared(session, slug)
+    refuse_unknown(await request.form(), ("file",), "form field")
+    return await state.run(benchmarks.find_declared, slug)
 
 
 async def read_and_store(

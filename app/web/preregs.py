@@ -26,6 +26,7 @@ from app.rights.policy import RIGHTS, refuse_elsewhere, refuse_other_entrants
 from app.rights.tokens import get_token
 from app.store import audit, benchmark_rows, benchmarks, entrants, preregs, reservations, snapshots, sql, submissions
 from app.store.audit import Change
+from app.store.benchmarks import Declared
 from app.store.preregs import Word, count_unbound, list_registrations, registrations_table, submitters_table
 from app.store.reservations import Reserved
 from app.values.table import Table
@@ -176,13 +177,12 @@ def _register(
     address = f"/preregs/{stored.sha256}"
     not_reserved = reserve_names(session, stored, parsed, slug, token_id) if stored.embargo_until is None else []
     warnings = _warnings(session, parsed, slug)
+    about = {**_about(session, stored), "not_reserved": not_reserved, "warnings": warnings, "url": address}
     if is_dry:
-        would_be = {**_about(session, stored), "not_reserved": not_reserved, "warnings": warnings, "url": address}
         session.rollback()
-        return json_answer({**would_be, "dry_run": True})
+        return json_answer({**about, "dry_run": True})
     status = 201 if is_new else 200
     audit.record(session, caller.act, status, Change(after={"sha256": stored.sha256}, benchmark=slug))
-    about = {**_about(session, stored), "not_reserved": not_reserved, "warnings": warnings, "url": address}
     return json_answer(about, status, {"Location": address})
 
 
@@ -448,10 +448,7 @@ def show_registrations(slug: str, request: Request, session: SessionDep) -> Resp
     declared = benchmarks.find_declared(session, slug)
     listed = list_registrations(session, declared)
     table = registrations_table(declared, listed, sql.now(session), count_unbound(session, listed))
-    address = f"/benchmarks/{slug}/registrations"
-    links = [("By submitter", f"/benchmarks/{slug}/submitters")]
-    view = around(view_of(session, declared, table, None), address, links, name_links(declared))
-    return _fresh(table_answer(request, view, split_format(request.url.path)[1]))
+    return _as_of_today(request, session, declared, table, [("By submitter", f"/benchmarks/{slug}/submitters")])
 
 
 @table_routes(
@@ -461,13 +458,15 @@ def show_submitters(slug: str, request: Request, session: SessionDep) -> Respons
     """Show how many runs each submitter registered, and how many of them were reported (.csv, .json)."""
     declared = benchmarks.find_declared(session, slug)
     table = submitters_table(declared, list_registrations(session, declared), sql.now(session))
-    address = f"/benchmarks/{slug}/submitters"
-    links = [("Registrations", f"/benchmarks/{slug}/registrations")]
+    return _as_of_today(request, session, declared, table, [("Registrations", f"/benchmarks/{slug}/registrations")])
+
+
+def _as_of_today(
+    request: Request, session: Session, declared: Declared, table: Table, links: Sequence[tuple[str, str]]
+) -> Response:
+    """Return a table that no cache keeps: what is overdue depends on today."""
+    address, fmt = split_format(request.url.path)
     view = around(view_of(session, declared, table, None), address, links, name_links(declared))
-    return _fresh(table_answer(request, view, split_format(request.url.path)[1]))
-
-
-def _fresh(answer: Response) -> Response:
-    # What is overdue depends on today, so these pages are never kept.
+    answer = table_answer(request, view, fmt)
     answer.headers.update(NO_STORE)
     return answer

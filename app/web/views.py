@@ -277,7 +277,7 @@ def framed(request: Request, session: Session, view: TableView, declared: Declar
     `name` is the end of the address of the view, nothing for the board itself.
     """
     home = f"/benchmarks/{view.slug}/leaderboards"
-    own, origin = f"{home}/{board}", origin_of(request)
+    own, origin = f"{home}/{board}", get_state(request).settings.own_address
     published = [] if view.snapshot is None else snapshots.table_names(session, view.snapshot.id)
     kinds = [each.split("/")[0] for each in published if each.split("/")[1:] == [board]]
     ranked = (
@@ -351,11 +351,6 @@ def _cite(view: TableView, manifest: Manifest, board: str, origin: str, explored
         path, title = f"{path}/explore", f"{title}, a reader's choice"
     address = f"{origin}{path}?{urlencode(query)}"
     return bibtex(manifest, title, shown.number, shown.input_digest, shown.published_at, address)
-
-
-def origin_of(request: Request) -> str:
-    """Return the address of this server: the public one of the settings, or where it listens."""
-    return get_state(request).settings.own_address
 
 
 def name_links(declared: Declared) -> RowLinks:
