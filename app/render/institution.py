@@ -4,7 +4,6 @@ A logo is drawn by this server, so that nothing of an SVG but its pixels reaches
 of its own, because nothing is inline in a page.
 """
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -12,6 +11,7 @@ from functools import cache, cached_property
 from markupsafe import Markup
 
 from app.config import Settings, drawn_logo
+from app.render.saved import static_address
 from app.render.text import markdown
 
 NO_CONTACT = """Whoever runs this server has stated no address here.
@@ -43,8 +43,8 @@ class Institution:
     @cached_property
     def files(self) -> Mapping[str, tuple[bytes, str]]:
         """Return its own files by address, each its bytes and media type."""
-        return {self._address(stem, ending, content): (content, media)
-                for stem, ending, content, media in self._contents()}  # fmt: skip
+        return {static_address(stem, suffix, content): (content, media)
+                for stem, suffix, content, media in self._contents()}  # fmt: skip
 
     @property
     def logo_url(self) -> str | None:
@@ -59,16 +59,12 @@ class Institution:
     def _contents(self) -> list[tuple[str, str, bytes, str]]:
         contents = []
         if self.logo is not None:
-            contents.append(("logo", "png", self.logo, "image/png"))
+            contents.append(("logo", ".png", self.logo, "image/png"))
         if self.accent is not None:
             light, dark = (f":root {{ --mark: {each}; --link: {each}; }}" for each in self.accent)
             style = f"{light}\n@media (prefers-color-scheme: dark) {{ {dark} }}\n"
-            contents.append(("accent", "css", style.encode(), "text/css; charset=utf-8"))
+            contents.append(("accent", ".css", style.encode(), "text/css; charset=utf-8"))
         return contents
-
-    @staticmethod
-    def _address(stem: str, ending: str, content: bytes) -> str:
-        return f"/static/{stem}.{hashlib.sha256(content).hexdigest()[:12]}.{ending}"
 
 
 @cache

@@ -158,12 +158,13 @@ def assets() -> Mapping[str, tuple[bytes, str]]:
 
 @cache
 def _urls() -> Mapping[str, str]:
-    return {path.name: _url(path) for path in sorted(STATIC.iterdir()) if path.suffix in MEDIA_TYPES}
+    return {path.name: static_address(path.stem, path.suffix, _read(path.name))
+            for path in sorted(STATIC.iterdir()) if path.suffix in MEDIA_TYPES}  # fmt: skip
 
 
-def _url(path: Path) -> str:
-    digest = hashlib.sha256(_read(path.name)).hexdigest()[:12]
-    return f"/static/{path.stem}.{digest}{path.suffix}"
+def static_address(stem: str, suffix: str, content: bytes) -> str:
+    """Return the address of a file, which changes with its bytes."""
+    return f"/static/{stem}.{hashlib.sha256(content).hexdigest()[:12]}{suffix}"
 
 
 @cache

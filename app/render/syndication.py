@@ -64,11 +64,9 @@ def choice_of(table: Table) -> str:
 
 
 def _words(row: dict[str, Cell], n_ranked: int) -> str:
-    rank, low, high = (row.get(name) for name in ("rank", "rank_low", "rank_high"))
-    if rank is None:
+    if row.get("rank") is None:
         return f"no rank: {row.get('unranked_because') or 'not ranked'}"
-    interval = "" if low is None else f" ({low})" if low == high else f" ({low}–{high})"
-    return f"rank {rank}{interval} of {n_ranked}"
+    return f"rank {_rank(row)} of {n_ranked}"
 
 
 def badge(place: BadgeContents) -> bytes:
@@ -98,8 +96,8 @@ def _text(text: str, at: float, width: float) -> str:
     return f'<text x="{at:.1f}" y="14" textLength="{width:.1f}" lengthAdjust="spacingAndGlyphs">{escape(text)}</text>'
 
 
-def _clip(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+def _clip(text: str, longest: int = LONGEST) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def board_picture(table: Table, benchmark: str, snapshot: int, filtered: str = "") -> tuple[bytes, tuple[float, float]]:
@@ -124,7 +122,7 @@ def board_picture(table: Table, benchmark: str, snapshot: int, filtered: str = "
         f"aria-label={quoteattr(title)}>",
         f'<rect width="640" height="{height:.0f}" fill="#fdfdfc"/>',
         f'<g fill="{DARK}" font-family="Verdana,DejaVu Sans,sans-serif" font-size="12">',
-        f'<text x="12" y="20" font-weight="bold">{escape(_clipped_title(title))}</text>',
+        f'<text x="12" y="20" font-weight="bold">{escape(_clip(title, TITLE_LENGTH))}</text>',
         *(
             f'<text x="12" y="{34 + LINE * at:.0f}" font-size="10" fill="{CHOSEN}">{escape(line)}</text>'
             for at, line in enumerate(asked)
@@ -136,10 +134,6 @@ def board_picture(table: Table, benchmark: str, snapshot: int, filtered: str = "
         f'<text x="12" y="{height - PAD:.0f}" font-size="10" fill="{GREY}">{escape(caption)}</text></g></svg>',
     ]
     return "".join(lines).encode(), (640.0, height)
-
-
-def _clipped_title(text: str) -> str:
-    return text if len(text) <= TITLE_LENGTH else f"{text[: TITLE_LENGTH - 1]}…"
 
 
 def _wrapped(text: str) -> list[str]:
@@ -156,14 +150,11 @@ def _row(row: Sequence[str], y: float) -> list[str]:
 
 
 def _rank(row: dict[str, Cell]) -> str:
+    """Return the rank of a row with the ranks that it may have."""
     low, high = row.get("rank_low"), row.get("rank_high")
-    return (
-        f"{row['rank']}"
-        if low is None
-        else f"{row['rank']} ({low})"
-        if low == high
-        else f"{row['rank']} ({low}–{high})"
-    )
+    if low is None:
+        return f"{row['rank']}"
+    return f"{row['rank']} ({low})" if low == high else f"{row['rank']} ({low}–{high})"
 
 
 def _score_column(table: Table) -> Column | None:

@@ -142,23 +142,18 @@ class TickBox:
     meaning: str = ""
 
 
-@dataclass(frozen=True)
-class Weight:
-    """Something that can be weighted: its name, and the weights offered, including the current one."""
-
-    name: str
-    offered: Sequence[TickBox]
-
-
 @dataclass(frozen=True, kw_only=True)
 class ExploreForm:
-    """The fields. `groups` are by the column that they are of, `named` the entrants that are chosen by name."""
+    """The fields. `groups` are by the column that they are of, `named` the entrants that are chosen by name.
+
+    `weights` are by what can be weighted, each with the weights offered, the current one among them.
+    """
 
     text: str
     among: bool
     groups: Sequence[tuple[str, Sequence[TickBox]]]
     tasks: Sequence[TickBox]
-    weights: Sequence[Weight]
+    weights: Sequence[tuple[str, Sequence[TickBox]]]
     baselines: Sequence[TickBox]
     named: Collection[str]
     is_choice: bool
@@ -176,7 +171,7 @@ class ExploreForm:
     def is_open(self) -> bool:
         """Say whether anything is chosen."""
         ticks = [*self.tasks, *self.baselines, *(tick for _, group in self.groups for tick in group)]
-        return any(tick.is_chosen for tick in ticks) or any(t.is_chosen for w in self.weights for t in w.offered)
+        return any(tick.is_chosen for tick in ticks) or any(t.is_chosen for _, offered in self.weights for t in offered)
 
     def with_fields(self, fields: Sequence[EntrantField], values: Values, wish: Wish) -> "ExploreForm":
         """Return the form with what entrants are said to be: values to tick, and bounds to choose among."""
@@ -398,17 +393,16 @@ class TablePage(Page):
     @property
     def permalink(self) -> str:
         """Return the address that always gives these rows: the one that names the snapshot."""
-        query = [(name, value) for name, value in self._kept if name not in ("snapshot", "fields_to")]
-        if self.view.snapshot is not None:
-            change = [] if self.view.fields_to is None else [("fields_to", str(self.view.fields_to))]
-            query = [("snapshot", str(self.view.snapshot.number)), *change, *query]
-        return f"{self.view.address}?{urlencode(query)}" if query else self.view.address
+        if self.view.snapshot is None:
+            return self.here
+        change = [] if self.view.fields_to is None else [("fields_to", str(self.view.fields_to))]
+        query = [("snapshot", str(self.view.snapshot.number)), *change, *self._but_snapshot]
+        return f"{self.view.address}?{urlencode(query)}"
 
     @property
     def here(self) -> str:
         """Return the address of these rows in whatever snapshot is the current one."""
-        query = [(name, value) for name, value in self._kept if name not in ("snapshot", "fields_to")]
-        return f"{self.view.address}?{urlencode(query)}" if query else self.view.address
+        return f"{self.view.address}?{urlencode(self._but_snapshot)}" if self._but_snapshot else self.view.address
 
     @property
     def is_kept(self) -> bool:
@@ -722,6 +716,10 @@ class TablePage(Page):
         ranked = [each for each in self.table.columns if each.name in ("rank", "may_be_first", "flags", "n_leaked")]
         shown = [self.board.score, *self.board.others] if self.board.score else self.board.others
         return legend([*ranked, *(each.column for each in shown)], self.table)
+
+    @property
+    def _but_snapshot(self) -> Links:
+        return [(name, value) for name, value in self._kept if name not in ("snapshot", "fields_to")]
 
     @property
     def _kept(self) -> Links:
@@ -1252,10 +1250,10 @@ def _weighed(weighable: Collection[str] | None, tasks: Sequence[str], groups: Se
     return [*groups, *own]
 
 
-def _weight(name: str, choice: Choice) -> Weight:
+def _weight(name: str, choice: Choice) -> tuple[str, list[TickBox]]:
     own = choice.weights.get(name)
     offered = sorted({*OFFERED, *([] if own is None else [own])})
-    return Weight(group_in_words(name), [TickBox(f"{name}={value:g}", f"{value:g}", own == value) for value in offered])
+    return group_in_words(name), [TickBox(f"{name}={value:g}", f"{value:g}", own == value) for value in offered]
 
 
 def _baselines(spec: Leaderboard, table: Table, choice: Choice) -> list[TickBox]:
