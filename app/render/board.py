@@ -37,6 +37,9 @@ REMARKED = ("covered", "n_attempted", "n_included", "n_absent", "n_failed", "num
             "flags", "label")  # fmt: skip
 """Columns whose few telling cells are words at the end of their row."""
 
+MOST_FLAGGED = 40
+"""So many are named that have a flag."""
+
 TAB_LETTERS = 60
 """So much of the name of the benchmark and of its tabs stands in one line; the other boards are in a menu."""
 
@@ -388,7 +391,7 @@ def anchor_of(name: str) -> str:
     return f"row-{path_of_name(name)}"
 
 
-def flagged_entrants(table: Table, most: int = 40) -> Sequence[tuple[str, str]]:
+def flagged_entrants(table: Table) -> Sequence[tuple[str, str]]:
     """Return the flags of a board's entrants in words, each with the names of those who have it."""
     if not {"flags", "entrant"} <= set(table.column_names()):
         return ()
@@ -396,7 +399,7 @@ def flagged_entrants(table: Table, most: int = 40) -> Sequence[tuple[str, str]]:
     for record in table.records():
         for flag in str(record["flags"] or "").split():
             names.setdefault(flags_in_words(flag), []).append(str(record["entrant"]))
-    return [(words, first_few(listed, most, in_words)) for words, listed in names.items()]
+    return [(words, first_few(listed, MOST_FLAGGED, in_words)) for words, listed in names.items()]
 
 
 def _percent(scale: LinearScale, value: float) -> float:

@@ -160,7 +160,6 @@ class ExploreForm:
     wish: Wish = field(default_factory=Wish)
     values: Sequence[tuple[str, Sequence[TickBox]]] = ()
     bounds: Sequence[tuple[str, Sequence[TickBox], Sequence[TickBox]]] = ()
-    hints: Sequence[str] = field(default_factory=tuple)
 
     @property
     def has_more(self) -> bool:
@@ -1222,7 +1221,6 @@ def explore_form(
         )
     names = [task.id for task in tasks]
     weighed = _weighed(spec.weighable(tasks), names, weighed_groups(spec, tasks))
-    hints = [f"task= of {len(names):,}"] if len(names) > MOST_TASKS else []
     return ExploreForm(
         text=text,
         among=bool(choice.matching),
@@ -1232,7 +1230,6 @@ def explore_form(
         baselines=_baselines(spec, table, choice),
         named=choice.entrants,
         is_choice=choice.is_made,
-        hints=hints,
     )
 
 

@@ -41,11 +41,9 @@ class ConcurrencyLimit:
     left out, for they have turns of their own (`app.reading`).
     """
 
-    def __init__(
-        self, app: ASGIApp, most: int = MOST_BEGUN, most_reads: int = MOST_READS, most_works: int = MOST_WORKS
-    ) -> None:
+    def __init__(self, app: ASGIApp, most: int = MOST_BEGUN) -> None:
         self._app = app
-        self._begun, self._reads, self._works = Turns(most, room=ROOM), Turns(most_reads), Turns(most_works)
+        self._begun, self._reads, self._works = Turns(most, room=ROOM), Turns(MOST_READS), Turns(MOST_WORKS)
         self._unmeasured = Turns(MOST_UNMEASURED)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

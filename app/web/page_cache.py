@@ -443,10 +443,6 @@ class PublishedPages:
         kept = [page for page in self._plain.held().values() if page.ask.path.startswith(f"{home}/")]
         return [page.ask for page in sorted(kept, key=lambda page: page.read_at, reverse=True)]
 
-    def renderings(self) -> list[Rendering]:
-        """Return the renders that are under way."""
-        return list(self._renderings.values())
-
     async def stop(self) -> None:
         """Cancel the renders in progress."""
         tasks = [rendering.task for rendering in self._renderings.values() if rendering.task is not None]

@@ -462,7 +462,7 @@ def test_at_publication_the_pages_that_are_read_are_made() -> None:
         freshness.note("a", 2, 2)
         freshness.clock.now += 1  # type: ignore[attr-defined]
         pages.publish("a", ["b"])
-        await asyncio.gather(*(rendering.task for rendering in pages.renderings() if rendering.task))
+        await asyncio.gather(*(rendering.task for rendering in pages._renderings.values() if rendering.task))
         return sorted(app.asked), [await read(pages, path) for path in (f"{HOME}/claims", HOME, BOARD)]
 
     asked, served = asyncio.run(ask())
