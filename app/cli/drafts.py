@@ -17,7 +17,8 @@ import typer
 from app.config import Settings
 from app.errors import FieldRejected, Problem, Rejected
 from app.files.uploads import Limits, SentFile
-from app.jobs.replay import OfflineBenchmark, OfflineSubmission
+from app.jobs.boards import compute_tables
+from app.jobs.replay import offline_evidence
 from app.kinds.grid_sentences import grid_rules
 from app.kinds.parse import parse_manifest, parse_new_manifest
 from app.kinds.reader import Evidence, read_evidence
@@ -212,8 +213,7 @@ def compute_boards(manifest: Path, results: Sequence[Path], name: str | None) ->
     """Return the tables of one submission of results. Raises EvidenceRejected as a server would."""
     declared = parse_manifest(manifest.read_bytes())
     read = read_results(declared, results, name)
-    submission = OfflineSubmission(1, read.scores, read.predictions)
-    return OfflineBenchmark(declared, [submission], described=read.facts.described).tables()
+    return compute_tables(offline_evidence(declared, [read]))
 
 
 def read_results(manifest: Manifest, results: Sequence[Path], name: str | None) -> Evidence:

@@ -26,26 +26,16 @@ from app.store.benchmarks import Declared
 from app.store.disclosed import shown_evidence
 from app.store.measured import EvidenceRef, Place, keep_measurements, load_measurements, place_of, read_entrant
 from app.store.publication import Inputs, described_facts
-from app.store.rows import EntrantBlock, by_entrant, by_upload, read_rows, strata_of
+from app.store.rows import EntrantBlock, by_entrant, by_upload, read_rows, read_tasks
 from app.values.scores import Labels, PredictionBlock, ScoreTable
-
-
-@dataclass(frozen=True)
-class Packed:
-    """Predictions by submission, which are not rows, and the benchmark's labels that they are scored against."""
-
-    predictions: Mapping[int, Sequence[PredictionBlock]] = field(default_factory=dict)
-    labels: Mapping[str, Labels] = field(default_factory=dict)
-
-
-NOTHING_PACKED = Packed()
 
 
 @dataclass(frozen=True)
 class RowsInMemory:
     """The blocks that count; `tasks` and `strata` are names and strata by the numbers that the blocks have.
 
-    `between` holds measurements between the estimators of the only run, which belong to none of them.
+    `predictions` are by submission, which are not rows, and `labels` what they are scored against. `between` holds
+    measurements between the estimators of the only run, which belong to none of them.
     """
 
     manifest: Manifest
@@ -53,7 +43,8 @@ class RowsInMemory:
     tasks: Mapping[int, str]
     strata: Mapping[int, Any]
     described: Described = field(default_factory=dict)
-    packed: Packed = NOTHING_PACKED
+    predictions: Mapping[int, Sequence[PredictionBlock]] = field(default_factory=dict)
+    labels: Mapping[str, Labels] = field(default_factory=dict)
     between: Sequence[EntrantBlock] = ()
 
     def evidence(self) -> BoardEvidence:
@@ -95,8 +86,8 @@ class RowsInMemory:
         if not kind_of(self.manifest).rows.are_packed:
             return EntrantEvidence(entrant, scores)
         blocks = [block for number in dict.fromkeys(stood.submission for stood in own)
-                 for block in self.packed.predictions.get(number, ()) if block.entrant == entrant]  # fmt: skip
-        return EntrantEvidence(entrant, scores, blocks, self.packed.labels)
+                 for block in self.predictions.get(number, ()) if block.entrant == entrant]  # fmt: skip
+        return EntrantEvidence(entrant, scores, blocks, self.labels)
 
 
 # The evidence of a snapshot, from which a reader's choice is computed.
@@ -166,8 +157,8 @@ def snapshot_evidence(
         if is_closed or kind_of(filled).rows.are_packed or evidence.n_rows() > MOST_ROWS:
             return []
         names = common_tasks(scores(NOBODY), list(refs), filled.asked.facts.arrivals_of(list(refs)))
-        means = strata_of(session, benchmark.id)
-        return [Task.model_construct(id=name, where=dict(means.get(name, {}))) for name in names]
+        strata = dict(read_tasks(session, benchmark.id).values())
+        return [Task.model_construct(id=name, where=dict(strata.get(name) or {})) for name in names]
 
     evidence = BoardEvidence(
         manifest=filled,
@@ -241,7 +232,7 @@ def current_evidence(session: Session, inputs: Inputs) -> tuple[BoardEvidence, "
         scores=lru_cache(maxsize=2)(scores),
         measurements=measuring.measure,
         measured=kind_of(manifest).measured,
-        described=partial(described_facts, session, inputs),
+        described=partial(described_facts, session, inputs.submissions()),
     )
     return evidence, measuring
 

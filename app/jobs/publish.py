@@ -155,7 +155,7 @@ def _last_good(session: Session, inputs: Inputs, before: Snapshot | None, spec: 
         list(tables.values()),
         before.number,
         before.published_at,
-        frozenset((submission, entrant) for submission, entrant in snapshots.entrant_ids(session, before.id)),
+        frozenset(stood.ref.pair for stood in snapshots.load_refs(session, before.id)),
         snapshots.still_stands(session, before.id),
     )
 
@@ -190,10 +190,11 @@ class _Watch:
 def read_everything(session: Session, benchmark_id: int, without: frozenset[int] = frozenset()) -> Inputs:
     """Return what boards are computed from now, minus some submissions, with the manifest's grids and provenance."""
     inputs = read_inputs(session, benchmark_id).without(without)
-    stood = {name: [s.submission_id for s in own] for name, own in inputs.by_entrant().items()}
     known = read_provenance(session, inputs)
     owners = {name: str(of.owner) for name, of in known.items() if of.owner is not None}
-    declared = replace(inputs.declared, manifest=grids.with_grids(session, inputs.declared, stood, owners))
+    declared = replace(
+        inputs.declared, manifest=grids.with_grids(session, inputs.declared, inputs.submissions(), owners)
+    )
     holding = declared.manifest.asked.facts.label_holders
     flagged = {name: replace(known[name], flags=(*known[name].flags, LABEL_HOLDER)) for name in holding}
     return replace(inputs, declared=declared, known={**known, **flagged})
@@ -223,10 +224,10 @@ def _changes(inputs: Inputs, tables: list[Table], before: PublishedState | None)
     after = PublishedState(
         manifest_digest=inputs.declared.version.sha256,
         manifest_version=inputs.declared.version.version,
-        standings={name: [s.submission_id for s in stood] for name, stood in inputs.by_entrant().items()},
+        standings=inputs.submissions(),
         ranks=ranks_by_board(tables),
         statements={table.name.removeprefix(BOARD): table.meta.get("statement", ()) for table in tables},
-        withdrawn={name for withdrawal in inputs.withdrawals for name in withdrawal.entrants},
+        withdrawn={name for withdrawal in inputs.withdrawals for name in withdrawal["entrants"]},
     )
     return list_changes(before, after)
 

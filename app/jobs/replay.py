@@ -6,7 +6,7 @@ import json
 import struct
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +17,16 @@ from app.boards.evidence import BoardEvidence
 from app.errors import EvidenceRejected, ManifestRejected, Problem, TableRejected
 from app.jobs.boards import LAST_GOOD, compute_tables
 from app.jobs.claims_after import keep_after
-from app.jobs.evidence import Packed, RowsInMemory
-from app.kinds.contract import Described
+from app.jobs.evidence import RowsInMemory
 from app.kinds.parse import parse_manifest
+from app.kinds.reader import Evidence
 from app.kinds.registry import delivered_of
 from app.manifest.model import Grid, GridFacts, Manifest, RequiredGrid
 from app.store.preregs import CURRENT
 from app.store.publication import FACTS, FORMAT, MANIFEST
 from app.store.row_blocks import RowBlock, unpack_block
 from app.store.rows import STRATUM, EntrantBlock, blocks_of
-from app.values.scores import Coded, Labels, PredictionBlock, ScoreTable
+from app.values.scores import Coded, ScoreTable
 from app.values.table import Cell, Table
 
 MAX_BYTES = 4 * 1024**3
@@ -219,73 +219,30 @@ def _rows(claim: Mapping[str, Any], evidence: RowsInMemory) -> list[EntrantBlock
 # the same blocks that a server stores, so the numbers are identical.
 
 
-@dataclass(frozen=True)
-class OfflineSubmission:
-    """The evidence of one submission, its rows in the order of their upload."""
+def offline_evidence(manifest: Manifest, uploads: Sequence[Evidence]) -> BoardEvidence:
+    """Return what boards are computed of, where each upload is a submission and all of it counts.
 
-    number: int
-    scores: ScoreTable
-    predictions: Sequence[PredictionBlock] = ()
-
-
-@dataclass(frozen=True)
-class OfflineBenchmark:
-    """A manifest and the current submissions; `tasks` says of an entrant in one which of its tasks count."""
-
-    manifest: Manifest
-    submissions: Sequence[OfflineSubmission]
-    labels: Mapping[str, Labels] = field(default_factory=dict)
-    described: Described = field(default_factory=dict)
-    standing: Mapping[tuple[int, str], Sequence[str] | None] | None = None
-
-    def tables(self) -> list[Table]:
-        """Compute every table; what cannot be computed says so in its place, as on a server."""
-        return compute_tables(self.evidence())
-
-    def evidence(self) -> BoardEvidence:
-        """Return what boards are computed of."""
-        return _Rows(self).in_memory().evidence()
-
-
-class _Rows:
-    """The blocks of every entrant, under numbers in place of the names, as in a database."""
-
-    def __init__(self, benchmark: OfflineBenchmark) -> None:
-        self._benchmark = benchmark
-        tables = [submission.scores for submission in benchmark.submissions]
-        self._entrants = _numbered(table.entrant for table in tables)
-        self._tasks = _numbered(table.task for table in tables)
-        self._stood = [stood for submission in benchmark.submissions for stood in self._blocks(submission)]
-        self._strata = {self._tasks[task]: about for table in tables for task, about in _strata(table).items()}
-
-    def in_memory(self) -> RowsInMemory:
-        """Return the blocks with what their numbers mean."""
-        benchmark = self._benchmark
-        names = {number: name for name, number in self._tasks.items()}
-        packed = Packed({each.number: each.predictions for each in benchmark.submissions}, benchmark.labels)
-        return RowsInMemory(benchmark.manifest, self._stood, names, self._strata, benchmark.described, packed)
-
-    def _blocks(self, submission: OfflineSubmission) -> list[EntrantBlock]:
-        scores = submission.scores
-        recorded = {name: coded for name, coded in scores.recorded.items() if name != STRATUM}
-        plain = ScoreTable(**{**vars(scores), "recorded": recorded, "traits": None})
-        names = {number: name for name, number in self._entrants.items()}
-        blocks = blocks_of(plain, _codes(scores.entrant, self._entrants), _codes(scores.task, self._tasks))
-        return [
-            EntrantBlock(
-                submission.number, number, names[number], block.of_tasks(self._counted(submission, names[number]))
-            )
-            for number, block in blocks
-            if self._is_current(submission, names[number])
-        ]
-
-    def _is_current(self, submission: OfflineSubmission, entrant: str) -> bool:
-        standing = self._benchmark.standing
-        return standing is None or (submission.number, entrant) in standing
-
-    def _counted(self, submission: OfflineSubmission, entrant: str) -> list[int] | None:
-        tasks = (self._benchmark.standing or {}).get((submission.number, entrant))
-        return None if tasks is None else [self._tasks[task] for task in tasks if task in self._tasks]
+    Names have numbers, as in a database: submissions in the order of the uploads, entrants and tasks as they occur.
+    """
+    tables = [upload.scores for upload in uploads]
+    entrants = _numbered(table.entrant for table in tables)
+    tasks = _numbered(table.task for table in tables)
+    names = list(entrants)
+    stood = [
+        EntrantBlock(submission, number, names[number - 1], block)
+        for submission, scores in enumerate(tables, start=1)
+        for number, block in blocks_of(
+            _without_strata(scores), _codes(scores.entrant, entrants), _codes(scores.task, tasks)
+        )
+    ]
+    return RowsInMemory(
+        manifest,
+        stood,
+        {number: name for name, number in tasks.items()},
+        {tasks[task]: about for table in tables for task, about in _strata(table).items()},
+        described={name: about for upload in uploads for name, about in upload.facts.described.items()},
+        predictions={submission: upload.predictions for submission, upload in enumerate(uploads, start=1)},
+    ).evidence()
 
 
 def _numbered(columns: Any) -> dict[str, int]:
@@ -295,6 +252,11 @@ def _numbered(columns: Any) -> dict[str, int]:
 
 def _codes(coded: Coded, numbers: Mapping[str, int]) -> Any:
     return np.array([numbers[word] for word in coded.words], dtype=np.int64)[coded.codes]
+
+
+def _without_strata(scores: ScoreTable) -> ScoreTable:
+    recorded = {name: coded for name, coded in scores.recorded.items() if name != STRATUM}
+    return ScoreTable(**{**vars(scores), "recorded": recorded, "traits": None})
 
 
 def _strata(scores: ScoreTable) -> dict[str, Any]:

@@ -5,7 +5,6 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -24,11 +23,9 @@ from app.db.models import (
     Entry,
     LabelSecret,
     Snapshot,
-    SnapshotEntry,
     StoredFingerprint,
     StoredPrereg,
     StoredStanding,
-    StoredTask,
     Submission,
     SubmissionEvent,
 )
@@ -45,7 +42,7 @@ from app.store.labels import deciding_part
 from app.store.measured import EvidenceRef
 from app.store.preregs import is_registered_or_cited
 from app.store.row_blocks import pack_block
-from app.store.rows import read_row_blocks, unowned_pairs
+from app.store.rows import read_row_blocks, read_tasks, unowned_pairs
 from app.store.sql import one_of
 from app.values.facts import FAR_BEYOND
 
@@ -80,23 +77,16 @@ class CurrentEvidence:
 
 
 @dataclass(frozen=True)
-class Tombstone:
-    """A tombstone: what was withdrawn, when and why."""
-
-    submission_id: int
-    entrants: tuple[str, ...]
-    at: datetime
-    reason: str
-
-
-@dataclass(frozen=True)
 class Inputs:
-    """The inputs of a snapshot, read at one instant; `known` is the provenance shown beside ranks."""
+    """The inputs of a snapshot, read at one instant; `known` is the provenance shown beside ranks.
+
+    Each of `withdrawals` says what was withdrawn, when and why, as a snapshot stores it.
+    """
 
     data_version: int
     declared: Declared
     standings: tuple[CurrentEvidence, ...]
-    withdrawals: tuple[Tombstone, ...]
+    withdrawals: Sequence[Mapping[str, Any]]
     superseded: tuple[int, ...]
     left_out: frozenset[int] = frozenset()
     known: Mapping[str, Provenance] = field(default_factory=dict)
@@ -108,6 +98,10 @@ class Inputs:
         for standing in self.standings:
             stood.setdefault(standing.entrant, []).append(standing)
         return stood
+
+    def submissions(self) -> dict[str, list[int]]:
+        """Return the submissions that are the current evidence of each entrant, the oldest first."""
+        return {name: [each.submission_id for each in stood] for name, stood in self.by_entrant().items()}
 
     def without(self, numbers: frozenset[int]) -> Self:
         """Return the same without some submissions: what would be published if they were not there."""
@@ -121,7 +115,7 @@ class Inputs:
         described = {
             "admitted": [standing.described() for standing in self.standings],
             "superseded": list(self.superseded),
-            "withdrawn": [w.submission_id for w in self.withdrawals],
+            "withdrawn": [withdrawal["submission"] for withdrawal in self.withdrawals],
             "known": {
                 name: [getattr(self.known[name], part) for part in PROVENANCE_PARTS] for name in sorted(self.known)
             },
@@ -227,7 +221,7 @@ def _add_snapshot(session: Session, publication: Publication) -> Snapshot:
         manifest_digest=inputs.declared.version.sha256,
         code_version=publication.code_version,
         rng_seeds={board.name: board.uncertainty.rng_seed for board in boards},
-        withdrawals=[_tombstone(withdrawal) for withdrawal in inputs.withdrawals],
+        withdrawals=list(inputs.withdrawals),
         changes=list(publication.changes),
         before=publication.before,
         is_faulty=bool(publication.faults),
@@ -267,15 +261,6 @@ def _change_standings(session: Session, snapshot: Snapshot, inputs: Inputs) -> N
         for entrant, submission, tasks in sorted(after - before, key=repr):
             of_tasks = None if tasks is None else list(tasks)
             copy.write_row((snapshot.benchmark_id, entrant, submission, snapshot.number, of_tasks))
-
-
-def _tombstone(withdrawal: Tombstone) -> dict[str, Any]:
-    return {
-        "submission": withdrawal.submission_id,
-        "entrants": list(withdrawal.entrants),
-        "at": withdrawal.at.isoformat(),
-        "reason": withdrawal.reason,
-    }
 
 
 def _mark_published(session: Session, publication: Publication, snapshot: Snapshot) -> dict[int, float]:
@@ -361,7 +346,7 @@ def _standings(session: Session, benchmark_id: int) -> tuple[CurrentEvidence, ..
     )
 
 
-def _withdrawals(session: Session, benchmark_id: int) -> tuple[Tombstone, ...]:
+def _withdrawals(session: Session, benchmark_id: int) -> list[dict[str, Any]]:
     stood = aliased(SubmissionEvent)
     evaluated = select(stood.id).where(stood.submission_id == Submission.id, stood.status == "evaluated")
     query = (
@@ -370,19 +355,23 @@ def _withdrawals(session: Session, benchmark_id: int) -> tuple[Tombstone, ...]:
         .where(Submission.benchmark_id == benchmark_id, SubmissionEvent.status == "withdrawn", evaluated.exists())
         .order_by(Submission.id)
     )
-    return tuple(
-        Tombstone(number, tuple(brought or ()), at, reason) for number, brought, at, reason in session.execute(query)
-    )
+    return [
+        {"submission": number, "entrants": list(brought or ()), "at": at.isoformat(), "reason": reason}
+        for number, brought, at, reason in session.execute(query)
+    ]
 
 
-def described_facts(session: Session, inputs: Inputs) -> dict[str, dict[str, Any]]:
-    """Return what the current submissions say of their entrants; nothing of those that say nothing."""
-    stood_on = {s.entrant: s.submission_id for s in inputs.standings}
+def described_facts(session: Session, stood: Mapping[str, Sequence[int]]) -> dict[str, dict[str, Any]]:
+    """Return what entrants are said to be by the newest submission of each; nothing of those that it says nothing of.
+
+    `stood` are the submissions of each entrant, the oldest first.
+    """
+    newest = {name: numbers[-1] for name, numbers in stood.items()}
     described = Submission.facts["described"]
-    query = select(Submission.id, described).where(one_of(Submission.id, stood_on.values()), described != {})
+    query = select(Submission.id, described).where(one_of(Submission.id, newest.values()), described != {})
     by_submission = {number: about for number, about in session.execute(query) if about}
     return {
-        name: by_submission[number][name] for name, number in stood_on.items() if name in by_submission.get(number, {})
+        name: by_submission[number][name] for name, number in newest.items() if name in by_submission.get(number, {})
     }
 
 
@@ -525,9 +514,9 @@ def replay_members(session: Session, benchmark: Benchmark, snapshot: Snapshot) -
         "tables": names,
         # Counts of the server, not of the rows: what no rows say cannot be recomputed of them.
         "counted_by_the_server": [column.name for column in FRAME.columns],
-        "tasks": _tasks(session, benchmark.id),
+        "tasks": {str(number): about for number, about in read_tasks(session, benchmark.id).items()},
         "asked": _asked(filled.manifest.asked.facts),
-        "described": _described(session, snapshot),
+        "described": described_facts(session, stood),
     }
     yield FACTS, _json(facts)
     yield MANIFEST, declared.version.yaml
@@ -545,15 +534,6 @@ def _replayed_owners(session: Session, benchmark_id: int) -> dict[str, str]:
 
 def _json(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
-
-
-def _tasks(session: Session, benchmark_id: int) -> dict[str, list[Any]]:
-    query = (
-        select(StoredTask.id, StoredTask.name, StoredTask.stratum)
-        .where(StoredTask.benchmark_id == benchmark_id)
-        .order_by(StoredTask.id)
-    )
-    return {str(number): [name, stratum] for number, name, stratum in session.execute(query)}
 
 
 def _asked(facts: GridFacts) -> dict[str, Any]:
@@ -574,17 +554,6 @@ def _earlier(asked: RequiredGrid) -> dict[str, Any]:
         "tasks": asked.tasks,
         "metrics": asked.metrics,
         "asked": _asked(asked.facts),
-    }
-
-
-def _described(session: Session, snapshot: Snapshot) -> Mapping[str, Any]:
-    """Return what the submissions of a snapshot say of their entrants."""
-    stood = {name: numbers[-1] for name, numbers in snapshots.load_standings(session, snapshot.id).items()}
-    query = select(Submission.id, Submission.facts["described"])
-    own = select(SnapshotEntry.submission_id).where(SnapshotEntry.snapshot_id == snapshot.id)
-    by_submission = {number: about for number, about in session.execute(query.where(Submission.id.in_(own))) if about}
-    return {
-        name: by_submission[number][name] for name, number in stood.items() if name in by_submission.get(number, {})
     }
 
 

@@ -27,7 +27,7 @@ from app.stats.arrays import IntArray
 from app.store import snapshots
 from app.store.benchmarks import Declared
 from app.store.row_blocks import RowBlock
-from app.store.rows import EntrantBlock, TasksOf, read_each, read_row_blocks
+from app.store.rows import EntrantBlock, TasksOf, read_each, read_row_blocks, read_tasks
 from app.values.scores import ScoreTable
 from app.values.table import Cell, Column, Table
 
@@ -197,15 +197,15 @@ def explain_absence(
 
 def tasks_table(session: Session, manifest: Manifest, benchmark_id: int, snapshot: Snapshot | None) -> Table:
     """Return each task with the number of entrants that have a row for it in the snapshot."""
-    names_of, counts = _task_names(session, benchmark_id), Counter[str]()
+    tasks, counts = read_tasks(session, benchmark_id), Counter[str]()
     for part in _counted(session, snapshot):
         # An entrant may have brought a task's rows in several submissions.
         brought: dict[int, list[IntArray]] = {}
         for stood in part:
             brought.setdefault(stood.entrant_id, []).append(stood.block.task)
-        each = [np.unique(np.concatenate(tasks)) for tasks in brought.values()]
+        each = [np.unique(np.concatenate(own)) for own in brought.values()]
         numbers, times = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *each]), return_counts=True)
-        counts.update({names_of[n]: k for n, k in zip(numbers.tolist(), times.tolist(), strict=True)})
+        counts.update({tasks[n][0]: k for n, k in zip(numbers.tolist(), times.tolist(), strict=True)})
     names = list(counts) if isinstance(manifest.tasks, OpenTasks) else [task.id for task in manifest.tasks]
     columns = (Column("task", "Task", "text"), Column("n_entrants", "Entrants with a result", "integer"))
     rows = tuple((name, counts[name]) for name in sorted(names))
@@ -250,12 +250,12 @@ def _missing(snapshot: Snapshot | None, rows: Sequence[tuple[Cell, ...]], sessio
 
 def entrant_table(session: Session, manifest: Manifest, snapshot: Snapshot | None, entrant: Entrant) -> Table:
     """Return one entrant's scores on every task."""
-    names_of = _task_names(session, entrant.benchmark_id)
+    tasks = read_tasks(session, entrant.benchmark_id)
     rows = [
         row
         for part in _counted(session, snapshot, entrant.id)
         for stood in part
-        for row in _rows(manifest, stood.block, [names_of[n] for n in stood.block.task.tolist()], stood.submission)
+        for row in _rows(manifest, stood.block, [tasks[n][0] for n in stood.block.task.tolist()], stood.submission)
     ]
     absent = sorted(set(manifest.task_ids() or ()) - {str(row[0]) for row in rows})
     notes = (f"No result on {count(len(absent), 'task')}: {first_few(absent, 20)}.",) if absent else ()
@@ -278,12 +278,6 @@ def filter_published(table: Table, column: str, name: str) -> Table:
 
 def _with_nulls_last(row: Sequence[Cell]) -> tuple[tuple[bool, Cell], ...]:
     return tuple((cell is None, 0 if cell is None else cell) for cell in row)
-
-
-def _task_names(session: Session, benchmark_id: int) -> dict[int, str]:
-    return dict(
-        session.execute(select(StoredTask.id, StoredTask.name).where(StoredTask.benchmark_id == benchmark_id)).all()
-    )
 
 
 def _counted(session: Session, snapshot: Snapshot | None, entrant: int | None = None) -> Iterator[list[EntrantBlock]]:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from psycopg.types.json import Jsonb
-from sqlalchemy import ARRAY, Integer, Select, cast, delete, exists, func, literal, select, union_all
+from sqlalchemy import ARRAY, Integer, ScalarSelect, Select, cast, delete, exists, func, literal, select, union_all
 from sqlalchemy.orm import Session
 
 from app.boards.evidence import Pair
@@ -354,7 +354,7 @@ def read_each(
 ) -> dict[K, ScoreTable]:
     """Return what `read_scores` returns of each of several pairs and columns, by one reading of them all."""
     pairs = sorted({pair for wanted, _ in asked.values() for pair in wanted})
-    names = {number: name for number, (name, _) in _tasks(session, pairs).items()}
+    names = {number: name for number, (name, _) in _tasks_of_pairs(session, pairs).items()}
     stood = {(s.submission, s.entrant_id): s for s in read_row_blocks(session, pairs, tasks_of)}
     brought = {name for s in stood.values() for name in s.block.columns}
     present = [name for name in beside if name in brought]
@@ -373,28 +373,24 @@ def read_records(session: Session, pairs: Sequence[Pair], tasks_of: TasksOf | No
     """
     submissions = {submission for submission, _ in pairs}
     between = unowned_pairs(session, submissions.pop()) if len(submissions) == 1 else []
-    tasks = _tasks(session, pairs)
+    tasks = _tasks_of_pairs(session, pairs)
     names = {number: name for number, (name, _) in tasks.items()}
     strata = {number: stratum for number, (_, stratum) in tasks.items()}
     counted = None if tasks_of is None else {**dict.fromkeys(between), **tasks_of}
     return by_upload(read_row_blocks(session, [*pairs, *between], counted), names, strata)
 
 
-def _tasks(session: Session, pairs: Sequence[Pair]) -> Mapping[int, tuple[str, Any]]:
-    """Return name and stratum of every task of the benchmark that the pairs are of."""
+def _tasks_of_pairs(session: Session, pairs: Sequence[Pair]) -> Mapping[int, tuple[str, Any]]:
+    """Return the tasks of the benchmark that the pairs are of."""
     if not pairs:
         return {}
-    benchmark = select(Submission.benchmark_id).where(Submission.id == pairs[0][0]).scalar_subquery()
-    query = select(StoredTask.id, StoredTask.name, StoredTask.stratum).where(StoredTask.benchmark_id == benchmark)
-    return {number: (name, stratum) for number, name, stratum in session.execute(query)}
+    return read_tasks(session, select(Submission.benchmark_id).where(Submission.id == pairs[0][0]).scalar_subquery())
 
 
-def strata_of(session: Session, benchmark_id: int) -> dict[str, Mapping[str, Any]]:
-    """Return, by name, what the tasks of a benchmark mean whose names encode a stratum."""
-    query = select(StoredTask.name, StoredTask.stratum).where(
-        StoredTask.benchmark_id == benchmark_id, StoredTask.stratum.is_not(None)
-    )
-    return dict(session.execute(query).all())
+def read_tasks(session: Session, benchmark_id: int | ScalarSelect[int]) -> dict[int, tuple[str, Any]]:
+    """Return name and stratum of every task of a benchmark, by their numbers; None where a name encodes no stratum."""
+    query = select(StoredTask.id, StoredTask.name, StoredTask.stratum).where(StoredTask.benchmark_id == benchmark_id)
+    return {number: (name, stratum) for number, name, stratum in session.execute(query.order_by(StoredTask.id))}
 
 
 # Blocks of rows to and from Postgres, in the table `evidence`: one for each entrant of a submission, written in the

@@ -157,8 +157,8 @@ def _to_table(rows: Sequence[tuple[Any, ...]], columns: tuple[str, ...]) -> Scor
 def raw_rows(sessions: SessionFactory, snapshot_id: int, file: RawFile) -> Iterator[Iterable[CsvRow]]:
     """Yield a file of what was sent, in parts, the header first; no session is open while a part is being read."""
     yield [file.header]
-    pairs = read_for_export(sessions, lambda session: snapshots.entrant_ids(session, snapshot_id))
-    for part in read_parts(sessions, pairs):
+    refs = read_for_export(sessions, lambda session: snapshots.load_refs(session, snapshot_id))
+    for part in read_parts(sessions, [stood.ref.pair for stood in refs]):
         yield file.of_sent(part)
     for name in file.tables:
         table = read_for_export(sessions, partial(_load, snapshot_id=snapshot_id, name=name))

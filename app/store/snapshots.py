@@ -216,12 +216,6 @@ def load_standings(session: Session, snapshot_id: int) -> dict[str, list[int]]:
     return stood
 
 
-def entrant_ids(session: Session, snapshot_id: int) -> list[tuple[int, int]]:
-    """Return (submission, entrant) numbers of a snapshot, for reading its rows."""
-    query = select(SnapshotEntry.submission_id, SnapshotEntry.entrant_id)
-    return list(session.execute(query.where(SnapshotEntry.snapshot_id == snapshot_id)).all())
-
-
 @dataclass(frozen=True)
 class SnapshotRef:
     """The evidence of an entrant in a snapshot, and for which of its tasks; None: for all of them."""

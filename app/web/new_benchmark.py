@@ -19,7 +19,7 @@ from app.config import Settings
 from app.errors import BoardUnavailable, Busy, FieldRejected, Problem
 from app.files.uploads import Limits
 from app.jobs.evidence import for_a_reader
-from app.jobs.replay import OfflineBenchmark, OfflineSubmission
+from app.jobs.replay import offline_evidence
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import Evidence
 from app.names import clip_for_message
@@ -162,8 +162,7 @@ def _compute(
     if read is None:
         return tables, problems
     manifest = parse_manifest(document["yaml"].encode())
-    submission = OfflineSubmission(1, read.scores, read.predictions)
-    evidence = OfflineBenchmark(manifest, [submission], described=read.facts.described).evidence()
+    evidence = offline_evidence(manifest, [read])
     for spec in manifest.leaderboards:
         try:
             with state.computing.taken_in_thread(caller.owner):

@@ -9,10 +9,10 @@ import pytest
 from app.config import Settings
 from app.errors import EvidenceRejected, ManifestRejected
 from app.files.uploads import Limits, SentFile
-from app.jobs.replay import OfflineBenchmark, OfflineSubmission
+from app.jobs.boards import compute_tables
+from app.jobs.replay import offline_evidence
 from app.kinds.parse import parse_manifest
-from app.kinds.reader import read_evidence
-from app.values.scores import ScoreTable
+from app.kinds.reader import Evidence, read_evidence
 from app.values.table import Table
 
 MANIFEST = """\
@@ -38,7 +38,7 @@ def tables(folder: Path) -> dict[str, Table]:
     path.write_text("\n".join(["model,subject,question,acc", *rows]) + "\n")
     manifest = parse_manifest(MANIFEST.encode())
     read = read_evidence(manifest, [SentFile(path.name, path)], None, Limits.from_settings(Settings()))
-    return {table.name: table for table in OfflineBenchmark(manifest, [OfflineSubmission(1, read.scores)]).tables()}
+    return {table.name: table for table in compute_tables(offline_evidence(manifest, [read]))}
 
 
 @pytest.mark.heavy
@@ -96,13 +96,13 @@ def test_a_number_of_items_within_its_passage_may_come_again() -> None:
     parse_manifest(clustered('["p1/1", "p2/1"]', item="passage, question").encode())
 
 
-def read_clustered(folder: Path, rows: list[str], manifest: str) -> ScoreTable:
-    """Return the scores of rows of model, subject, passage, question and score."""
+def read_clustered(folder: Path, rows: list[str], manifest: str) -> Evidence:
+    """Return the evidence of rows of model, subject, passage, question and score."""
     path = folder / "quiz.csv"
     path.write_text("\n".join(["model,subject,passage,question,acc", *rows]) + "\n")
     return read_evidence(
         parse_manifest(manifest.encode()), [SentFile(path.name, path)], None, Limits.from_settings(Settings())
-    ).scores
+    )
 
 
 def test_a_cluster_that_splits_an_item_is_refused_with_file_and_line(tmp_path: Path) -> None:
@@ -124,9 +124,9 @@ def test_copies_of_a_question_in_its_passage_tell_nothing_new(tmp_path: Path) ->
         at = [(passage, copy) for passage in range(30) for copy in range(n_each)]
         rows = [f"{m},x,p{p},q{p}_{c},{int(right[m][p])}" for m in right for p, c in at]
         text = clustered(json.dumps([f"p{p}/q{p}_{c}" for p, c in at]))
-        scores = read_clustered(tmp_path, rows, text)
-        board = OfflineBenchmark(parse_manifest(text.encode()), [OfflineSubmission(1, scores)])
-        found[n_each] = next(table for table in board.tables() if table.name == "leaderboard/acc")
+        read = read_clustered(tmp_path, rows, text)
+        computed = compute_tables(offline_evidence(parse_manifest(text.encode()), [read]))
+        found[n_each] = next(table for table in computed if table.name == "leaderboard/acc")
     once, four = (list(table.records()) for table in found.values())
 
     for name in ("acc", "rank", "rank_low", "rank_high", "first_p"):
