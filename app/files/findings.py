@@ -95,19 +95,6 @@ def problem_of_text(path: Path, name: str) -> Problem | None:
     return _first_bad_byte(path, name)
 
 
-def small_text(path: Path) -> str | None:
-    """Return a small file that is plain text, read once; None for any other, which is looked at for what is wrong."""
-    with path.open("rb") as content:
-        whole = content.read(PIECE)
-    is_other = whole.startswith((*_OTHER_FORMATS, *_UTF_16_OR_32)) or _looks_wide(whole[:4096])
-    if len(whole) == PIECE or is_other or b"\0" in whole or not whole.removeprefix(BOM).strip():
-        return None
-    try:
-        return whole.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return None
-
-
 def _looks_wide(start: bytes) -> bool:
     """Say whether every other byte is zero, as in UTF-16 of Western text without a byte order mark."""
     return len(start) > 3 and (start[::2].count(0) > len(start) // 4 or start[1::2].count(0) > len(start) // 4)

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from app.errors import Problem, TooLarge
-from app.files.findings import BOM, Findings, problem_of_text, small_text
+from app.files.findings import BOM, Findings, problem_of_text
 from app.files.uploads import ReceivedFile
 from app.names import clip_for_message, count, first_few
 from app.stats.arrays import BoolArray, FloatArray, IntArray
@@ -378,11 +378,6 @@ def records_of_document(path: Path) -> Iterator[Record | BadRecord]:
         yield from _rows_of_frame(value)
 
 
-def read_object(path: Path) -> dict[str, Any] | BadRecord:
-    """Return the one object of a JSON document."""
-    return object_of(path.read_text("utf-8-sig"))
-
-
 def object_of(text: str) -> dict[str, Any] | BadRecord:
     """Return the one object of the text of a JSON document."""
     try:
@@ -525,12 +520,11 @@ def _skip(text: str, at: int) -> int:
 
 def read_document(file: ReceivedFile, findings: Findings) -> dict[str, Any] | None:
     """Return the object of a JSON file; None when there is none, with the reason in `findings`."""
-    text = small_text(file.path)
-    problem = problem_of_text(file.path, file.name) if text is None else None
+    problem = problem_of_text(file.path, file.name)
     if problem is not None:
         findings.add(problem)
         return None
-    document = read_object(file.path) if text is None else object_of(text)
+    document = object_of(file.path.read_text("utf-8-sig"))
     if isinstance(document, BadRecord):
         findings.add(Problem(document.message, file.name, document.row, value=document.value))
         return None

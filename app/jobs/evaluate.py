@@ -57,17 +57,11 @@ def evaluate(sessions: SessionFactory, numbers: Sequence[int]) -> None:
 
 def _note_fault(sessions: SessionFactory, number: int, error: Exception) -> None:
     fault = note_fault(error, NOT_ADMITTED, f"submission {number} could not be evaluated", number=number)
-    if not _is_of_the_computation(error) and _count_failure(sessions, number) < TRIES:
-        return
+    if isinstance(error, DBAPIError) and not isinstance(error, DataError):
+        n_tries = run_in_transaction(sessions, lambda s: submissions.note_evaluation_failure(s, number))
+        if n_tries < TRIES:
+            return
     run_in_transaction(sessions, lambda session: _refuse(session, number, fault))
-
-
-def _is_of_the_computation(error: Exception) -> bool:
-    return isinstance(error, DataError) or not isinstance(error, DBAPIError)
-
-
-def _count_failure(sessions: SessionFactory, number: int) -> int:
-    return run_in_transaction(sessions, lambda session: submissions.note_evaluation_failure(session, number))
 
 
 def _evaluate(session: Session, numbers: Sequence[int]) -> list[State]:
@@ -160,7 +154,7 @@ def compute_own_tables(
 def _read(session: Session, waiting: Sequence[Submission]) -> list[_Own]:
     numbers = [submission.id for submission in waiting]
     entrants: dict[int, dict[str, list[EvidenceRef]]] = {number: {} for number in numbers}
-    for entrant, entry in submissions.list_entries_of(session, numbers):
+    for entrant, entry in submissions.list_entries(session, numbers):
         entrants[entry.submission_id][entrant.name] = [EvidenceRef.of_entry(entry)]
     declared = _declared(session, waiting[0], entrants)
     known = preregs.load_parsed(session, (s.prereg_sha256 for s in waiting if s.prereg_sha256 is not None))
@@ -228,7 +222,7 @@ def answer(session: Session, submission: Submission, manifest: Manifest, measuri
         return Disclosure()
     boards = [board for board in manifest.leaderboards if isinstance(board, EstimateBoard)]
     measured = {board.name: {m.entrant: m for m in measuring.measure(board)} for board in boards}
-    numbers = {entrant.name: entrant.id for entrant, _ in submissions.list_entries(session, submission.id)}
+    numbers = {entrant.name: entrant.id for entrant, _ in submissions.list_entries(session, [submission.id])}
     token_ids = disclosed.lock_owner(session, attempt)
     known = disclosed.answers_of(session, submission.id)
     if not known:

@@ -104,7 +104,7 @@ def without_tokens(text: str) -> str:
 def list_events(session: Session, wanted: EventQuery) -> Sequence[ListedEvent]:
     """Return the events that are asked for, the newest first."""
     named = cast("Select[Any]", select(AuditEvent, Token.name).outerjoin(Token, Token.id == AuditEvent.token_id))
-    query = _narrowed(named, wanted)
+    query = named.where(*_conditions(wanted))
     rows = session.execute(query.order_by(AuditEvent.id.desc()).limit(min(wanted.limit, MOST_LISTED)))
     return [ListedEvent(event, holder) for event, holder in rows]
 
@@ -139,12 +139,6 @@ def _add(session: Session, act: Act, status: int | None, change: Change, refusal
     session.flush()
 
 
-def _narrowed(query: Select[Any], wanted: EventQuery) -> Select[Any]:
-    for condition in _conditions(wanted):
-        query = query.where(condition)
-    return query
-
-
 def _conditions(wanted: EventQuery) -> Iterator[ColumnElement[bool]]:
     if wanted.within is not None:
         yield AuditEvent.benchmark.in_(wanted.within)
@@ -156,10 +150,6 @@ def _conditions(wanted: EventQuery) -> Iterator[ColumnElement[bool]]:
         yield AuditEvent.action.icontains(wanted.action, autoescape=True)
     if wanted.refused is not None:
         yield AuditEvent.refusal.is_not(None) if wanted.refused else AuditEvent.refusal.is_(None)
-    yield from _times(wanted)
-
-
-def _times(wanted: EventQuery) -> Iterator[ColumnElement[bool]]:
     if wanted.since is not None:
         yield AuditEvent.at >= wanted.since
     if wanted.until is not None:

@@ -4,7 +4,6 @@ belong to the version of the manifest under which they were uploaded, and hold f
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
@@ -18,18 +17,8 @@ from app.prereg.prereg import parse_prereg
 from app.store import benchmark_rows, preregs
 from app.store.benchmarks import Declared
 from app.store.disclosed import entrants_of_holders
-from app.store.labels import deciding_part, pack_items, ranks_label_holders, unpack_items
+from app.store.labels import ItemsPut, deciding_part, pack_items, ranks_label_holders, unpack_items
 from app.store.sql import one_of
-
-
-@dataclass(frozen=True)
-class ItemsPut:
-    """The uploaded items of one task, in short; an empty name means every task."""
-
-    task: str
-    n_items: int
-    sha256: str
-    put_at: datetime
 
 
 def put_items(
@@ -65,7 +54,7 @@ def _is_in_use(session: Session, version_id: int) -> bool:
 
 
 def describe_items(session: Session, declared: Declared) -> list[ItemsPut]:
-    """Return what is known of the items that hold for a version of the manifest, by task."""
+    """Return what is known of the items that hold for a version of the manifest, by task; one without a name: all."""
     version = _version_with_items(session, declared.benchmark.id, declared.version.id)
     query = select(ItemSet.task, ItemSet.n_items, ItemSet.sha256, ItemSet.put_at)
     rows = session.execute(query.where(ItemSet.manifest_version_id == version).order_by(ItemSet.task))

@@ -181,8 +181,8 @@ def opening_of(secret: LabelSecret) -> Opening:
 
 
 @dataclass(frozen=True)
-class LabelsPut:
-    """What may be shown of the labels of one task, and only to a steward."""
+class ItemsPut:
+    """What was put for one task, items or labels, in short; of labels a steward alone may read even that."""
 
     task: str
     n_items: int
@@ -247,11 +247,11 @@ def _packed(labels: Labels, benchmark_id: int, sha256: str, token_id: int) -> di
     }
 
 
-def describe_labels(session: Session, benchmark_id: int) -> list[LabelsPut]:
+def describe_labels(session: Session, benchmark_id: int) -> list[ItemsPut]:
     """Return what may be shown of the labels of each task, by name."""
     query = select(LabelSet.task, LabelSet.n_items, LabelSet.sha256, LabelSet.put_at)
     rows = session.execute(query.where(LabelSet.benchmark_id == benchmark_id).order_by(LabelSet.task))
-    return [LabelsPut(*row) for row in rows]
+    return [ItemsPut(*row) for row in rows]
 
 
 def labels_to_match(session: Session, declared: Declared) -> dict[str, Labels]:

@@ -39,6 +39,7 @@ OF_SESSIONS = ("id", "begun_at", "proved_at", "used_at", "expires_at", "ended_at
 FORGOTTEN = {"address": "", "ended_at": func.clock_timestamp(), "ended_because": "erased"}
 
 
+@visibility.reading_all()
 def pseudonymise(session: Session, token: Token) -> str:
     """Replace a token's name by a meaningless one and return that.
 
@@ -46,11 +47,6 @@ def pseudonymise(session: Session, token: Token) -> str:
     read; rows, checks, registrations, digests and ranks stay as they are. Their checks and refused uploads, which
     nothing rests on, are deleted.
     """
-    with visibility.reading_all():
-        return _pseudonymise(session, token)
-
-
-def _pseudonymise(session: Session, token: Token) -> str:
     is_erased = ERASED.fullmatch(token.name) is not None
     if not is_erased:
         token.name = f"erased-{secrets.token_hex(6)}"
@@ -93,16 +89,12 @@ def _where_named(token_id: int) -> Select[int]:
     return select(Benchmark.id).where(named | (Benchmark.created_by == token_id)).order_by(Benchmark.id)
 
 
+@visibility.reading_all()
 def everything_about(session: Session, token: Token) -> Mapping[str, Any]:
     """Return the stored data about the holder of a token, by subject, newest events first.
 
     Also of benchmarks that they may no longer read: what they sent is theirs.
     """
-    with visibility.reading_all():
-        return _everything_about(session, token)
-
-
-def _everything_about(session: Session, token: Token) -> Mapping[str, Any]:
     known_as = oidc.find_identity(session, token.id)
     return {
         "identity": None if known_as is None else _plain(known_as, "issuer", "subject"),

@@ -156,12 +156,7 @@ def list_files(session: Session, submission_id: int) -> Sequence[SubmissionFile]
     return session.scalars(query.order_by(SubmissionFile.position)).all()
 
 
-def list_entries(session: Session, submission_id: int) -> list[tuple[Entrant, Entry]]:
-    """Return the entrants of a submission and the status of each, by name."""
-    return list_entries_of(session, [submission_id])
-
-
-def list_entries_of(session: Session, numbers: Collection[int]) -> list[tuple[Entrant, Entry]]:
+def list_entries(session: Session, numbers: Collection[int]) -> list[tuple[Entrant, Entry]]:
     """Return the entrants of some submissions and the status of each, by submission and name."""
     query = (
         select(Entrant, Entry)
@@ -170,15 +165,6 @@ def list_entries_of(session: Session, numbers: Collection[int]) -> list[tuple[En
         .order_by(Entry.submission_id, Entrant.name)
     )
     return list(session.execute(query).all())
-
-
-def list_submissions(
-    session: Session, benchmark_id: int, limit: int = 1000, status: str | None = None
-) -> Sequence[Submission]:
-    """Return the submissions of a benchmark, the newest first; with a `status` those in that state."""
-    query = select(Submission).where(Submission.benchmark_id == benchmark_id)
-    query = query if status is None else query.where(Submission.status == status)
-    return session.scalars(query.order_by(Submission.id.desc()).limit(limit)).all()
 
 
 ALWAYS_COUNTED = ("published", "withdrawn", "not_admitted")
@@ -210,7 +196,9 @@ def list_with_names(
 
     With a `status` those in that state, and why they are.
     """
-    submissions = list_submissions(session, benchmark_id, limit, status)
+    newest = select(Submission).where(Submission.benchmark_id == benchmark_id)
+    newest = newest if status is None else newest.where(Submission.status == status)
+    submissions = session.scalars(newest.order_by(Submission.id.desc()).limit(limit)).all()
     numbers = [each.id for each in submissions]
     names: dict[int, list[str]] = {}
     query = select(Entry.submission_id, Entrant.name).join(Entrant, Entrant.id == Entry.entrant_id)
@@ -254,13 +242,11 @@ def note_evaluation_failure(session: Session, submission_id: int) -> int:
     return submission.evaluation_tries
 
 
-def write_table(session: Session, submission_id: int, table: Table) -> None:
-    """Keep a table that was computed from this submission alone; the first one of its name is a record and stays."""
-    write_tables(session, [(submission_id, table)])
-
-
 def write_tables(session: Session, tables: Iterable[tuple[int, Table]]) -> None:
-    """Keep tables, each with the submission from which alone it was computed; those that are there stay."""
+    """Keep tables, each with the submission from which alone it was computed.
+
+    The first one of a name is a record and stays.
+    """
     rows = [{"submission_id": number, "name": table.name, "content": table.to_json()} for number, table in tables]
     if rows:
         session.execute(insert(SubmissionTable).on_conflict_do_nothing(), rows)
@@ -372,8 +358,7 @@ def _add_parts(session: Session, submission: Submission, evidence: Evidence, che
         for position, file in enumerate(evidence.files)
     )
     add_checks(session, submission.id, checks, n_before=0)
-    for table in evidence.attachments:
-        write_table(session, submission.id, table)
+    write_tables(session, ((submission.id, table) for table in evidence.attachments))
     session.add(SubmissionEvent(submission_id=submission.id, status="received", reason="The upload is stored whole."))
     if submission.status == "not_admitted":
         session.flush()
@@ -438,7 +423,6 @@ def read_history(
     copied = {finding.entrant for finding in compared if finding.flag in SAME}
     others = others_now(session, benchmark_id, names) if prints else []
     near = near_rows([mine for mine in prints if mine.entrant not in copied], others)
-    bytes_of_others = same_files(session, benchmark_id, evidence.files, names)
     tasks = evidence.scores.task.words if kind_of(manifest).rows.by_task(manifest) else None
     n_before = _n_before(session, benchmark_id, names, tasks)
     new = [name for name in names if not n_before[name]]
@@ -450,7 +434,7 @@ def read_history(
             *compared,
             *near,
             *_renamed(session, benchmark_id, submitter_id, new),
-            *(_same_bytes(*same) for same in bytes_of_others),
+            *same_files(session, benchmark_id, evidence.files, names),
         ),
         identities=tuple(_identities(session, benchmark_id)) if evidence.facts.bundles else (),
     )
@@ -497,10 +481,6 @@ def _renamed(session: Session, benchmark_id: int, submitter_id: int, new: Sequen
     gone = list(session.execute(query))
     for name in new if gone else ():
         yield Finding("renamed", name, f"{name}, after {gone[0][0]} (submission {gone[0][1]}) was withdrawn")
-
-
-def _same_bytes(file: str, submission: int, entrant: str) -> Finding:
-    return Finding("same_bytes", None, f"{file} is a file of {entrant} too (submission {submission})")
 
 
 def _n_expected(registered: Registered | None) -> int:
@@ -624,10 +604,8 @@ def others_now(session: Session, benchmark_id: int, names: Iterable[str]) -> lis
     return [Other(name, number, _sampled(columns, places, values)) for name, number, columns, places, values in rows]
 
 
-def same_files(
-    session: Session, benchmark_id: int, files: Sequence[FileRecord], names: Sequence[str]
-) -> list[tuple[str, int, str]]:
-    """Return files with rows whose bytes equal another entrant's file: the name here, the submission, the entrant."""
+def same_files(session: Session, benchmark_id: int, files: Sequence[FileRecord], names: Sequence[str]) -> list[Finding]:
+    """Return the files with rows whose bytes equal another entrant's file."""
     known = {file.sha256: file.name for file in files if file.n_rows}
     mine = {name_key(name) for name in names}
     query = (
@@ -641,7 +619,9 @@ def same_files(
     files_and_owners = list(session.execute(query)) if known else []
     shared = {(sha256, number) for sha256, number, name in files_and_owners if name_key(name) in mine}
     others = [
-        (known[sha256], number, name) for sha256, number, name in files_and_owners if (sha256, number) not in shared
+        Finding("same_bytes", None, f"{known[sha256]} is a file of {name} too (submission {number})")
+        for sha256, number, name in files_and_owners
+        if (sha256, number) not in shared
     ]
     return others[:MOST_COMPARED]
 

@@ -32,7 +32,7 @@ from app.store import audit, benchmark_rows, benchmarks, grids, labels
 from app.store.audit import Change
 from app.store.benchmarks import Declared
 from app.store.disclosed import disclosed_table
-from app.store.labels import Closing, Commitment, LabelsPut
+from app.store.labels import Closing, Commitment, ItemsPut
 from app.store.publication import Inputs
 from app.store.snapshots import with_names
 from app.turns import Turn
@@ -101,7 +101,7 @@ def show_labels(slug: str, session: SessionDep) -> Response:
     return json_answer(_describe(slug, labels.describe_labels(session, declared.benchmark.id)))
 
 
-def _describe(slug: str, known: list[LabelsPut]) -> dict[str, object]:
+def _describe(slug: str, known: list[ItemsPut]) -> dict[str, object]:
     tasks = [{"task": put.task, "n_items": put.n_items, "put_at": put.put_at.isoformat()} for put in known]
     return {"benchmark": slug, "sha256": known[0].sha256 if known else None, "tasks": tasks}
 

@@ -425,7 +425,7 @@ def describe(session: Session, submission: Submission) -> dict[str, Any]:
                 "tasks": current.tasks_of(session, entry),
                 "superseded_by": entry.superseded_by,
             }
-            for e, entry in submissions.list_entries(session, number)
+            for e, entry in submissions.list_entries(session, [number])
         ],
         "files": [
             {"name": f.name, "sha256": f.sha256, "n_bytes": f.n_bytes, "n_rows": f.n_rows}

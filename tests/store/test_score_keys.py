@@ -182,7 +182,7 @@ def test_the_first_table_of_a_name_stays(ready: Site) -> None:
     for table in (first, second):
         with ready.sessions.begin() as session:
             number = session.scalars(select(func.min(Score.submission_id))).one()
-            submissions.write_table(session, number, table)
+            submissions.write_tables(session, [(number, table)])
     with ready.sessions() as session:
         kept = session.scalars(select(SubmissionTable.content).where(SubmissionTable.name == "mine")).one()
 
