@@ -69,12 +69,7 @@ def is_forbidden(error: DBAPIError) -> bool:
 
 def check_schema(database_url: str) -> None:
     """Return when a database has exactly the schema of this program. Raises SchemaMismatch."""
-    engine = make_engine(database_url, pool_size=1)
-    try:
-        with engine.connect() as connection:
-            heads = _revisions(connection)
-    finally:
-        engine.dispose()
+    heads = _revisions_at(database_url)
     _refuse_unknown(_script(), heads)
     newest = _script().get_heads()
     if set(heads) != set(newest):
@@ -90,10 +85,14 @@ def refuse_newer(revision: str) -> None:
 
 def refuse_newer_database(database_url: str) -> None:
     """Return when a database has a schema that this program knows, be it an older one. Raises SchemaMismatch."""
+    _refuse_unknown(_script(), _revisions_at(database_url))
+
+
+def _revisions_at(database_url: str) -> tuple[str, ...]:
     engine = make_engine(database_url, pool_size=1)
     try:
         with engine.connect() as connection:
-            _refuse_unknown(_script(), _revisions(connection))
+            return _revisions(connection)
     finally:
         engine.dispose()
 

@@ -4,7 +4,7 @@ nobody else's work is repeated.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlalchemy.exc import DataError, DBAPIError
 from sqlalchemy.orm import Session
@@ -21,7 +21,7 @@ from app.jobs.faults import TRIES, State, log_states, note_fault, said
 from app.kinds.contract import Evaluation
 from app.kinds.labels import ShownScores, higher, improves, numbers_in
 from app.kinds.registry import kind_of
-from app.manifest.model import PRIVATE_PART, Manifest, Scoring
+from app.manifest.model import PRIVATE_PART, Manifest
 from app.prereg.fields import Prereg
 from app.store import benchmark_rows, benchmarks, current, disclosed, grids, preregs, submissions
 from app.store.benchmarks import Declared
@@ -129,29 +129,10 @@ EvidenceRefs = Mapping[str, Sequence[EvidenceRef]]
 """The evidence of each entrant of a submission."""
 
 
-@dataclass(frozen=True)
-class _Own:
-    """One submission with all inputs of its tables."""
-
-    declared: Declared
-    submission: Submission
-    prereg: Prereg | None
-    entrants: EvidenceRefs
-    scores: ScoreTable
-
-
 def compute_own_tables(
     session: Session, waiting: Sequence[Submission], *, is_ranked: bool
 ) -> dict[int, Sequence[Check]]:
     """Store the tables of submissions under one version of a manifest, and return the checks of their claims."""
-    own_tables = {own.submission.id: _summarise(session, own, is_ranked=is_ranked) for own in _read(session, waiting)}
-    submissions.write_tables(
-        session, [(number, table) for number, (tables, _) in own_tables.items() for table in tables]
-    )
-    return {number: checks for number, (_, checks) in own_tables.items()}
-
-
-def _read(session: Session, waiting: Sequence[Submission]) -> list[_Own]:
     numbers = [submission.id for submission in waiting]
     entrants: dict[int, dict[str, list[EvidenceRef]]] = {number: {} for number in numbers}
     for entrant, entry in submissions.list_entries(session, numbers):
@@ -160,10 +141,16 @@ def _read(session: Session, waiting: Sequence[Submission]) -> list[_Own]:
     known = preregs.load_parsed(session, (s.prereg_sha256 for s in waiting if s.prereg_sha256 is not None))
     metrics = list(declared.manifest.metrics)
     scores = read_each(session, {number: (_pairs(entrants[number]), metrics) for number in numbers})
-    return [
-        _Own(declared, s, None if s.prereg_sha256 is None else known[s.prereg_sha256], entrants[s.id], scores[s.id])
-        for s in waiting
-    ]
+    tables: list[tuple[int, Table]] = []
+    checks: dict[int, Sequence[Check]] = {}
+    for each in waiting:
+        prereg = None if each.prereg_sha256 is None else known[each.prereg_sha256]
+        own_tables, checks[each.id] = _summarise(
+            session, declared, each, prereg, entrants[each.id], scores[each.id], is_ranked=is_ranked
+        )
+        tables += [(each.id, table) for table in own_tables]
+    submissions.write_tables(session, tables)
+    return checks
 
 
 def _declared(session: Session, first: Submission, entrants: Mapping[int, EvidenceRefs]) -> Declared:
@@ -177,10 +164,19 @@ def _pairs(entrants: EvidenceRefs) -> list[tuple[int, int]]:
     return [ref.pair for refs in entrants.values() for ref in refs]
 
 
-def _summarise(session: Session, own: _Own, *, is_ranked: bool) -> tuple[list[Table], Sequence[Check]]:
+def _summarise(
+    session: Session,
+    declared: Declared,
+    submission: Submission,
+    prereg: Prereg | None,
+    entrants: EvidenceRefs,
+    scores: ScoreTable,
+    *,
+    is_ranked: bool,
+) -> tuple[list[Table], Sequence[Check]]:
     """Return the tables and checks of one submission; its entrants' measurements are stored for the boards."""
-    manifest, measuring = own.declared.manifest, Measuring(session, own.declared, own.entrants, is_asked=True)
-    answered = answer(session, own.submission, manifest, measuring)
+    manifest, measuring = declared.manifest, Measuring(session, declared, entrants, is_asked=True)
+    held = held_back(session, submission, manifest, measuring)
     if is_ranked:
         measuring.measure_every_board()
         measuring.keep(session)
@@ -188,15 +184,16 @@ def _summarise(session: Session, own: _Own, *, is_ranked: bool) -> tuple[list[Ta
     summary = kind.summarise(
         Evaluation(
             manifest=manifest,
-            rows=read_records(session, _pairs(own.entrants)) if kind.rows.in_upload_order else own.scores,
-            facts=RunFacts.from_dict(own.submission.facts),
-            claims=own.submission.claims,
-            bootstrap_method="cluster" if own.prereg is None else own.prereg.bootstrap_method,
-            measure=lambda board: [m for m in measuring.measure(board) if m.entrant not in answered.held_back],
+            rows=read_records(session, _pairs(entrants)) if kind.rows.in_upload_order else scores,
+            facts=RunFacts.from_dict(submission.facts),
+            claims=submission.claims,
+            bootstrap_method="cluster" if prereg is None else prereg.bootstrap_method,
+            measure=lambda board: [m for m in measuring.measure(board) if m.entrant not in (held or ())],
         )
     )
-    claims = decide_submission(manifest, own.submission, own.prereg, own.scores)
-    return [*([] if claims is None else [claims]), *summary.tables], [*answered.checks, *summary.checks]
+    claims = decide_submission(manifest, submission, prereg, scores)
+    checks = [*([] if held is None else [_told(held)]), *summary.checks]
+    return [*([] if claims is None else [claims]), *summary.tables], checks
 
 
 # Decides what may be disclosed of a submission scored against private labels, and records it. Every scored entrant is
@@ -206,77 +203,68 @@ def _summarise(session: Session, own: _Own, *, is_ranked: bool) -> tuple[list[Ta
 RULE = "ladder"
 
 
-@dataclass(frozen=True)
-class Disclosure:
-    """What may be disclosed of a submission: the entrants held back, and the check that says so."""
+def held_back(
+    session: Session, submission: Submission, manifest: Manifest, measuring: Measuring
+) -> frozenset[str] | None:
+    """Return the entrants of a submission of which nothing new is shown; decided once and recorded.
 
-    held_back: frozenset[str] = frozenset()
-    checks: tuple[Check, ...] = ()
-
-
-def answer(session: Session, submission: Submission, manifest: Manifest, measuring: Measuring) -> Disclosure:
-    """Return what may be disclosed of a submission; decided once and recorded."""
+    None where the manifest has no ladder, and where it holds for nobody.
+    """
     rules = scoring_of(manifest)
     attempt = None if rules is None else disclosed.find_attempt(session, submission.id)
     if rules is None or attempt is None:
-        return Disclosure()
+        return None
     boards = [board for board in manifest.leaderboards if isinstance(board, EstimateBoard)]
     measured = {board.name: {m.entrant: m for m in measuring.measure(board)} for board in boards}
     numbers = {entrant.name: entrant.id for entrant, _ in submissions.list_entries(session, [submission.id])}
     token_ids = disclosed.lock_owner(session, attempt)
     known = disclosed.answers_of(session, submission.id)
     if not known:
-        asked = _Asked(session, attempt, manifest, rules, measured)
-        answers = list(asked.answers(numbers, token_ids))
+        answers = list(_answers(session, attempt, manifest, measured, numbers, token_ids))
         disclosed.keep_answers(session, submission.id, answers)
         known = {each.entrant_id: each.shown for each in answers}
     if attempt.exempt or not rules.ladder:
-        return Disclosure()
-    return _disclosure(frozenset(name for name, number in numbers.items() if not known[number]))
+        return None
+    return frozenset(name for name, number in numbers.items() if not known[number])
 
 
-def _disclosure(held: frozenset[str]) -> Disclosure:
+def _told(held: frozenset[str]) -> Check:
     if not held:
-        return Disclosure(
-            checks=(Check(RULE, "passed", "Better than all that its owner was shown, or the same again."),)
-        )
+        return Check(RULE, "passed", "Better than all that its owner was shown, or the same again.")
     reason = (
         f"Not better than the best of its owner by more than its standard error, so nothing new is shown of it until "
         f"the benchmark closes: {', '.join(sorted(held))}."
     )
-    return Disclosure(held, (Check(RULE, "warned", reason),))
+    return Check(RULE, "warned", reason)
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """One attempt whose entrants were measured, by board and name."""
+def _answers(
+    session: Session,
+    attempt: LabelAttempt,
+    manifest: Manifest,
+    measured: Mapping[str, Mapping[str, Measurement]],
+    numbers: Mapping[str, int],
+    token_ids: Sequence[int],
+) -> Iterator[ScoredEntrant]:
+    """Yield the answer of each entrant, by name; each that is shown is one that the next must beat.
 
-    session: Session
-    attempt: LabelAttempt
-    manifest: Manifest
-    rules: Scoring
-    measured: Mapping[str, Mapping[str, Measurement]]
+    `measured` are the entrants' measurements by board and name, `numbers` the entrants', `token_ids` their owner's.
+    """
+    rules, is_closed = scoring_of(manifest), manifest.asked.facts.part == PRIVATE_PART
+    is_free = attempt.exempt or is_closed or rules is None or not rules.ladder
+    best, digests = disclosed.shown_before(session, attempt, token_ids)
+    for name in sorted(numbers):
+        board_scores = _board_scores(manifest, measured, name)
+        digest = disclosed.digest_predictions(session, (attempt.submission_id, numbers[name]))
+        shown = is_free or digest in digests or improves(board_scores, best)
+        if shown:
+            best, digests = higher(best, board_scores), digests | {digest}
+        n_numbers = sum(numbers_in(measurements[name]) for measurements in measured.values()) if shown else 0
+        yield ScoredEntrant(numbers[name], shown, board_scores, n_numbers, digest)
 
-    def answers(self, numbers: Mapping[str, int], token_ids: Sequence[int]) -> Iterator[ScoredEntrant]:
-        """Yield the answer of each entrant, by name; each that is shown is one that the next must beat."""
-        best, digests = disclosed.shown_before(self.session, self.attempt, token_ids)
-        for name in sorted(numbers):
-            board_scores = self._board_scores(name)
-            digest = disclosed.digest_predictions(self.session, (self.attempt.submission_id, numbers[name]))
-            shown = self._is_free() or digest in digests or improves(board_scores, best)
-            if shown:
-                best, digests = higher(best, board_scores), digests | {digest}
-            n_numbers = sum(numbers_in(measurements[name]) for measurements in self.measured.values()) if shown else 0
-            yield ScoredEntrant(numbers[name], shown, board_scores, n_numbers, digest)
 
-    def _is_free(self) -> bool:
-        is_closed = self.manifest.asked.facts.part == PRIVATE_PART
-        return self.attempt.exempt or not self.rules.ladder or is_closed
-
-    def _board_scores(self, name: str) -> ShownScores:
-        shown_score_of = labels_of(self.manifest).shown_score
-        boards = [board for board in self.manifest.leaderboards if isinstance(board, EstimateBoard)]
-        board_scores = {
-            board.name: shown_score_of(self.manifest, board, self.measured[board.name][name]) for board in boards
-        }
-        return {board: shown_score for board, shown_score in board_scores.items() if shown_score is not None}
+def _board_scores(manifest: Manifest, measured: Mapping[str, Mapping[str, Measurement]], name: str) -> ShownScores:
+    shown_score_of = labels_of(manifest).shown_score
+    boards = [board for board in manifest.leaderboards if isinstance(board, EstimateBoard)]
+    board_scores = {board.name: shown_score_of(manifest, board, measured[board.name][name]) for board in boards}
+    return {board: shown_score for board, shown_score in board_scores.items() if shown_score is not None}

@@ -105,26 +105,16 @@ chosen.
 MOST_KEPT_ROWS = 8_000_000
 
 
-class KeptRows:
-    """The rows of recently used snapshots, up to a number of rows; shared by the threads of a process."""
-
-    def __init__(self, most_rows: int = MOST_KEPT_ROWS) -> None:
-        self._kept: Cache[ScoreTable] = Cache(most_rows)
-
-    def get(self, snapshot_id: int) -> ScoreTable | None:
-        """Return the rows of a snapshot, or None if they are not cached."""
-        return self._kept.get(snapshot_id.to_bytes(8))
-
-    def put(self, snapshot_id: int, rows: ScoreTable) -> None:
-        """Cache the rows of a snapshot in place of the least recently used ones; they are counted, not their bytes."""
-        self._kept.keep(snapshot_id.to_bytes(8), rows, len(rows))
+def kept_rows() -> Cache[ScoreTable]:
+    """Return a cache of the rows of recently used snapshots: they are counted, not their bytes."""
+    return Cache(MOST_KEPT_ROWS)
 
 
 def snapshot_evidence(
     session: Session,
     benchmark: Benchmark,
     snapshot: Snapshot,
-    kept: KeptRows,
+    kept: Cache[ScoreTable],
     *,
     only: Collection[str] | None = None,
     manifest: Manifest | None = None,
@@ -141,15 +131,15 @@ def snapshot_evidence(
     for stood in snapshots.load_refs(session, snapshot.id):
         if only is None or stood.entrant in only:
             refs.setdefault(stood.entrant, []).append(stood.ref)
-    rows = kept if only is None and manifest is None else KeptRows()
+    rows, key = kept if only is None and manifest is None else kept_rows(), snapshot.id.to_bytes(8)
     measuring = cache(lambda: Measuring(session, declared, refs))
 
     def scores(left_out: LeftOut) -> ScoreTable:
-        everybody = rows.get(snapshot.id)
+        everybody = rows.get(key)
         if everybody is None:
             tasks_of = {ref.pair: ref.task_ids for own in refs.values() for ref in own}
             everybody = read_rows(session, filled, list(tasks_of), tasks_of, has_texts=only is not None)
-            rows.put(snapshot.id, everybody)
+            rows.keep(key, everybody, len(everybody))
         return rows_of(everybody, {name for name, own in refs.items() if _is_left(own, left_out)})
 
     def open_tasks() -> list[Task]:

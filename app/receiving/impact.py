@@ -13,9 +13,10 @@ from sqlalchemy.orm import Session
 
 from app.boards.evidence import NOBODY, BoardEvidence, board_of, rows_of
 from app.boards.measured import EntrantEvidence, Measurement
+from app.cache import Cache
 from app.db.models import TABLE, Snapshot
 from app.errors import BoardUnavailable
-from app.jobs.evidence import KeptRows, snapshot_evidence
+from app.jobs.evidence import snapshot_evidence
 from app.jobs.faults import note_fault, said
 from app.kinds.reader import Evidence
 from app.kinds.registry import kind_of, measured_kind
@@ -47,7 +48,7 @@ TOO_LARGE = (
 LATER = f"Not computed while you wait: that is done for the first {MOST_BOARDS} boards."
 
 
-def impact_of(session: Session, declared: Declared, evidence: Evidence, kept: KeptRows) -> dict[str, Any]:
+def impact_of(session: Session, declared: Declared, evidence: Evidence, kept: Cache[ScoreTable]) -> dict[str, Any]:
     """Return, for each board, the uploaded entrants' ranks and intervals, whom they move, and failures."""
     benchmark = declared.benchmark
     shown = snapshots.find_snapshot(session, benchmark)
@@ -185,7 +186,7 @@ MOST_PREVIEWED_BOARDS = 20
 OTHER_KIND = "Which ranks would change is computed for scores and episodes alone."
 
 
-def preview_of(session: Session, declared: Declared, manifest: Manifest, kept: KeptRows) -> dict[str, Any]:
+def preview_of(session: Session, declared: Declared, manifest: Manifest, kept: Cache[ScoreTable]) -> dict[str, Any]:
     """Return, for each board of either manifest, whose rank changes, and which boards are added, removed or fail."""
     shown = snapshots.find_snapshot(session, declared.benchmark)
     if shown is None:

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import AuditEvent, AuditSeal, AuditUnsealed, Token
 from app.names import clip_for_message, first_few
-from app.store.sql import one_of, take_turns
+from app.store.sql import now, one_of, take_turns
 
 MAX_TEXT = 500
 
@@ -248,7 +248,7 @@ def seal_waiting(session: Session) -> AuditSeal | None:
     events = session.scalars(select(AuditEvent).where(AuditEvent.id.in_(waiting)).order_by(AuditEvent.id)).all()
     numbers, leaves = [event.id for event in events], b"".join(map(leaf, events))
     number, previous = (1, None) if last is None else (last.number + 1, last.digest)
-    at = session.scalars(select(func.clock_timestamp())).one()
+    at = now(session)
     digest = seal_digest(number, at, numbers, leaves, previous)
     seal = AuditSeal(number=number, at=at, events=numbers, leaves=leaves, previous=previous, digest=digest)
     session.add(seal)

@@ -97,7 +97,8 @@ def set_aside(session: Session, submission: Submission, reason: str) -> None:
 
 def _bring_back(session: Session, entry: Entry) -> set[int]:
     """Make what an entry superseded current again and return its submissions."""
-    older = [other for other in _superseded_by(session, entry.submission_id) if other.entrant_id == entry.entrant_id]
+    by_it = (Entry.superseded_by == entry.submission_id, Entry.entrant_id == entry.entrant_id)
+    older = session.scalars(select(Entry).where(*by_it)).all()
     for other in older:
         other.state, other.superseded_by = "current", None
     return {other.submission_id for other in older}
@@ -200,10 +201,6 @@ def _task_ids(session: Session, entry: Entry) -> set[int]:
         Score.submission_id == entry.submission_id, Score.entrant_id == entry.entrant_id
     )
     return set(session.scalars(query.distinct()).all())
-
-
-def _superseded_by(session: Session, submission_id: int) -> Sequence[Entry]:
-    return session.scalars(select(Entry).where(Entry.superseded_by == submission_id)).all()
 
 
 def _close_superseded(session: Session, numbers: Collection[int]) -> None:

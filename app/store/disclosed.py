@@ -33,14 +33,14 @@ from app.db.models import (
 )
 from app.errors import FieldRejected, Problem, TooManyRequests
 from app.kinds.labels import ROUGH, ShownScore, ShownScores, higher
-from app.manifest.model import PRIVATE_PART, Manifest, Scoring
+from app.manifest.model import PRIVATE_PART, Manifest
 from app.rights.roles import decides
 from app.rights.tokens import owner_of, owners, tokens_of
 from app.store import labels
 from app.store.benchmarks import Declared
 from app.store.labels import labels_of, load_labels, refuse_closed, scoring_of
 from app.store.measured import EvidenceRef
-from app.store.sql import one_of, take_turns
+from app.store.sql import now, one_of, take_turns
 from app.values.table import Cell, Column, Table
 
 COLUMNS = (
@@ -346,8 +346,7 @@ def look_up_quota(session: Session, declared: Declared, token_id: int) -> Quota 
     benchmark_id = declared.benchmark.id
     exempt = decides(session, benchmark_id, token_id)
     owner = owner_of(session, benchmark_id, token_id)
-    now: datetime = session.scalars(select(func.clock_timestamp())).one()
-    used = _recent(session, benchmark_id, tokens_of(session, benchmark_id, owner), now - WINDOW)
+    used = _recent(session, benchmark_id, tokens_of(session, benchmark_id, owner), now(session) - WINDOW)
     next_at = used[-rules.per_day] + WINDOW if len(used) >= rules.per_day else None
     return Quota(rules.per_day, len(used), exempt, next_at)
 
@@ -373,8 +372,7 @@ def take_quota(session: Session, declared: Declared, token_id: int) -> Quota | N
     take_turns(session, f"quota {declared.benchmark.id} {owner}")
     quota = look_up_quota(session, declared, token_id)
     if quota is not None and quota.next_at is not None and quota.is_spent:
-        now: datetime = session.scalars(select(func.clock_timestamp())).one()
-        raise TooManyRequests(quota.refusal(), max(1, math.ceil((quota.next_at - now).total_seconds())))
+        raise TooManyRequests(quota.refusal(), max(1, math.ceil((quota.next_at - now(session)).total_seconds())))
     return quota
 
 
@@ -388,24 +386,20 @@ def count_attempt(session: Session, declared: Declared, submission_id: int, quot
 
 
 def refuse_beyond(
-    session: Session, declared: Declared, token_id: int, entrants: tuple[str, ...], now: datetime
+    session: Session, declared: Declared, token_id: int, entrants: tuple[str, ...], received_at: datetime
 ) -> None:
     """Refuse a run whatever it is for. Raises Conflict after the close, and FieldRejected for too many entrants."""
     rules = scoring_of(declared.manifest)
     if rules is None:
         return
-    refuse_closed(session, declared, now)
+    refuse_closed(session, declared, received_at)
     if len(entrants) > rules.entrants_per_submission and not decides(session, declared.benchmark.id, token_id):
-        _refuse_crowd(rules, entrants)
-
-
-def _refuse_crowd(rules: Scoring, entrants: tuple[str, ...]) -> None:
-    least = rules.entrants_per_submission
-    message = f"this submission has {len(entrants)} entrants; at most {least} of one submission is scored here"
-    raise FieldRejected(
-        "The labels of this benchmark are a secret, so few entrants are scored at once.",
-        [Problem(message, column="entrant")],
-    )
+        most = rules.entrants_per_submission
+        message = f"this submission has {len(entrants)} entrants; at most {most} of one submission is scored here"
+        raise FieldRejected(
+            "The labels of this benchmark are a secret, so few entrants are scored at once.",
+            [Problem(message, column="entrant")],
+        )
 
 
 def entrants_of_holders(session: Session, declared: Declared, stood: Mapping[str, Sequence[int]]) -> frozenset[str]:

@@ -115,32 +115,22 @@ def refuse_closed(session: Session, declared: Declared, now: datetime) -> None:
         raise Conflict(f"{declared.manifest.slug} closed on {at:%Y-%m-%d %H:%M %Z}: nothing more is scored.")
 
 
-@dataclass(frozen=True)
-class Closing:
-    """A benchmark to be closed: its stored labels, by whom (None: its time has come) and why."""
-
-    declared: Declared
-    labels: Sequence[Labels]
-    by_id: int | None = None
-    reason: str = DUE
-
-
-def close(session: Session, closing: Closing) -> None:
+def close(session: Session, declared: Declared, by_id: int | None = None, reason: str = DUE) -> None:
     """Close a benchmark for good: its private part is shown from the next publication on.
 
-    It records whether the stored labels match the commitment.
+    It records whether the stored labels match the commitment, by whom (None: its time has come) and why.
     Raises Conflict where there is nothing to close.
     """
-    slug, benchmark_id = closing.declared.manifest.slug, closing.declared.benchmark.id
+    manifest, slug, benchmark_id = declared.manifest, declared.manifest.slug, declared.benchmark.id
     benchmark_rows.lock_benchmark(session, benchmark_id)
     secret, known = session.get(LabelSecret, benchmark_id), find_close(session, benchmark_id)
     if secret is None:
         raise Conflict(f"{slug} has no private labels, so there is nothing to close.")
     if known is not None:
         raise Conflict(f"{slug} closed on {known.at:%Y-%m-%d %H:%M %Z} already.")
-    manifest = closing.declared.manifest
-    matches = labels_of(manifest).digest(manifest, closing.labels) == secret.labels_sha256
-    row = {"benchmark_id": benchmark_id, "by_id": closing.by_id, "reason": closing.reason, "labels_match": matches}
+    stored = list(load_labels(session, benchmark_id, with_items=True).values())
+    matches = labels_of(manifest).digest(manifest, stored) == secret.labels_sha256
+    row = {"benchmark_id": benchmark_id, "by_id": by_id, "reason": reason, "labels_match": matches}
     session.execute(insert(LabelClose).values(row))
     benchmark_rows.mark_data_changed(session, benchmark_id)
 
@@ -296,12 +286,7 @@ def load_labels(session: Session, benchmark_id: int, *, with_items: bool = False
 def close_due(session: Session) -> None:
     """Close the benchmarks whose time has come."""
     for declared in due(session):
-        close(session, Closing(declared, stored_labels(session, declared)))
-
-
-def stored_labels(session: Session, declared: Declared) -> Sequence[Labels]:
-    """Return the labels of a benchmark with their items, as they are stored now."""
-    return list(load_labels(session, declared.benchmark.id, with_items=True).values())
+        close(session, declared)
 
 
 # Packed predictions: written with their submission, read back for measuring.

@@ -4,7 +4,7 @@ What is to be sent is written by the database with the event itself (migrations/
 """
 
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -24,16 +24,6 @@ MAIL = "mailto:"
 
 
 @dataclass(frozen=True)
-class Subscription:
-    """Who is notified of what: `benchmark_id` None is every benchmark."""
-
-    token_id: int
-    address: str
-    events: Sequence[str]
-    benchmark_id: int | None = None
-
-
-@dataclass(frozen=True)
 class Due:
     """One notification that is due."""
 
@@ -49,18 +39,21 @@ class Due:
     benchmark: str | None
 
 
-def add(session: Session, order: Subscription) -> Notification:
-    """Store whom to notify; an address of mail is asked to confirm first. Raises Conflict beyond `MOST` of a token."""
-    session.execute(select(Token.id).where(Token.id == order.token_id).with_for_update(key_share=True))
-    if len(list_own(session, order.token_id)) >= MOST:
+def add(session: Session, token_id: int, address: str, events: Iterable[str], benchmark_id: int | None) -> Notification:
+    """Store whom to notify, of every benchmark where none is named; an address of mail is asked to confirm first.
+
+    Raises Conflict beyond `MOST` of a token.
+    """
+    session.execute(select(Token.id).where(Token.id == token_id).with_for_update(key_share=True))
+    if len(list_own(session, token_id)) >= MOST:
         raise Conflict(f"A token has at most {MOST} addresses to notify; remove one first.")
-    is_mail = order.address.startswith(MAIL)
+    is_mail = address.startswith(MAIL)
     notification = Notification(
-        token_id=order.token_id,
-        benchmark_id=order.benchmark_id,
-        address=order.address,
+        token_id=token_id,
+        benchmark_id=benchmark_id,
+        address=address,
         secret=secrets.token_bytes(24),
-        events=list(order.events),
+        events=sorted(set(events)),
         confirmed_at=None if is_mail else func.clock_timestamp(),
     )
     session.add(notification)

@@ -39,16 +39,6 @@ from app.store.sql import one_of
 from app.values.table import Cell, Column, Table
 
 
-@dataclass(frozen=True)
-class Word:
-    """A steward's attestation of a registration, and the benchmark where it counts; None: all of them."""
-
-    registered_at: datetime
-    evidence: str
-    by_id: int
-    benchmark: str | None
-
-
 def register_prereg(
     session: Session, yaml: bytes, parsed: ParsedPrereg, token_id: int, embargo_until: datetime | None = None
 ) -> tuple[StoredPrereg, bool]:
@@ -156,14 +146,16 @@ def parse_stored(yaml: bytes) -> ParsedPrereg:
     return parse_prereg(yaml)
 
 
-def attest(session: Session, sha256: str, word: Word) -> PreregAttestation:
-    """Record a steward's word for an earlier registration. Raises NotFound."""
+def attest(
+    session: Session, sha256: str, registered_at: datetime, evidence: str, by_id: int, benchmark: str | None
+) -> PreregAttestation:
+    """Record a steward's word for an earlier registration, in a benchmark or, None, in all of them. Raises NotFound."""
     attestation = PreregAttestation(
         prereg_sha256=find_prereg(session, sha256).sha256,
-        registered_at=word.registered_at,
-        evidence=word.evidence,
-        attested_by=word.by_id,
-        benchmark=word.benchmark,
+        registered_at=registered_at,
+        evidence=evidence,
+        attested_by=by_id,
+        benchmark=benchmark,
     )
     session.add(attestation)
     session.flush()

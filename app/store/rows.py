@@ -464,7 +464,8 @@ def read_row_blocks(
         arguments = ([submission for submission, _ in wanted], [entrant for _, entrant in wanted])
         for submission, entrant, name, tasks, content in cursor.stream(READ_ROW_BLOCKS, arguments, size=ROWS_AT_ONCE):
             packed.append((submission, entrant, name, tasks, None if content is None else unpack_block(content)))
-    unpacked = _blocks_of_rows(session, {submission for submission, *_, block in packed if block is None})
+    lacking = {submission for submission, *_, block in packed if block is None}
+    unpacked = {submission: dict(read_stored(session, submission)) for submission in lacking}
     return [
         EntrantBlock(
             submission, entrant, name, rows.of_tasks(tasks if tasks_of is None else tasks_of[submission, entrant])
@@ -472,10 +473,6 @@ def read_row_blocks(
         for submission, entrant, name, tasks, block in packed
         if (rows := block or unpacked[submission].get(entrant)) is not None
     ]
-
-
-def _blocks_of_rows(session: Session, submissions: Iterable[int]) -> dict[int, dict[int, RowBlock]]:
-    return {number: dict(read_stored(session, number)) for number in submissions}
 
 
 def unowned_pairs(session: Session, submission: int) -> list[Pair]:

@@ -32,7 +32,7 @@ from app.store import audit, benchmark_rows, benchmarks, grids, labels
 from app.store.audit import Change
 from app.store.benchmarks import Declared
 from app.store.disclosed import disclosed_table
-from app.store.labels import Closing, Commitment, ItemsPut
+from app.store.labels import Commitment, ItemsPut
 from app.store.publication import Inputs
 from app.store.snapshots import with_names
 from app.turns import Turn
@@ -291,7 +291,7 @@ def close(slug: str, order: Close, state: StateDep, caller: Annotated[Caller, ma
 def _close(session: Session, state: State, slug: str, order: Close, caller: Caller) -> Response:
     allow(session, LONG_REQUESTS)
     declared = benchmarks.find_declared(session, slug)
-    labels.close(session, Closing(declared, labels.stored_labels(session, declared), caller.id, order.reason))
+    labels.close(session, declared, caller.id, order.reason)
     audit.record(session, caller.act, 200, Change(after={"closed": True}, reason=order.reason))
     state.jobs.defer_refresh(session, declared.benchmark.id)
     table = _commitment_table(_find_closed(session, declared))

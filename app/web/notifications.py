@@ -16,7 +16,7 @@ from app.rights import visibility
 from app.rights.policy import refuse_elsewhere
 from app.store import audit, benchmark_rows, notifications
 from app.store.audit import Change
-from app.store.notifications import MAIL, Subscription
+from app.store.notifications import MAIL
 from app.web.caller import Caller, may
 from app.web.checked_first import CheckedFirst
 from app.web.description import described
@@ -62,10 +62,9 @@ def add(
     if order.benchmark is not None:
         refuse_elsewhere(caller, order.benchmark)
     benchmark = None if order.benchmark is None else benchmark_rows.find_benchmark(session, order.benchmark)
-    asked = Subscription(
-        caller.id, order.address, sorted(set(order.events)), None if benchmark is None else benchmark.id
+    notification = notifications.add(
+        session, caller.id, order.address, order.events, None if benchmark is None else benchmark.id
     )
-    notification = notifications.add(session, asked)
     audit.record(session, caller.act, 201, Change(after={"notification": notification.id}, benchmark=order.benchmark))
     secret = None if notification.address.startswith(MAIL) else shown_secret(notification.secret)
     return json_answer({**_shown(session, notification, None), "secret": secret}, 201)

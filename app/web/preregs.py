@@ -27,7 +27,7 @@ from app.rights.tokens import get_token
 from app.store import audit, benchmark_rows, benchmarks, entrants, preregs, reservations, snapshots, sql, submissions
 from app.store.audit import Change
 from app.store.benchmarks import Declared
-from app.store.preregs import Word, count_unbound, list_registrations, registrations_table, submitters_table
+from app.store.preregs import count_unbound, list_registrations, registrations_table, submitters_table
 from app.store.reservations import Reserved
 from app.values.table import Table
 from app.web.caller import PUBLIC, Caller, may, refuse_uninvited, signed_in
@@ -353,7 +353,7 @@ def attest(
         raise FieldRejected("The attestation cannot be recorded.", [problem])
     slugs = _attested(session, sha256, caller)
     for slug in [None] if slugs is None else slugs:
-        preregs.attest(session, sha256, Word(at, attestation.evidence, caller.id, slug))
+        preregs.attest(session, sha256, at, attestation.evidence, caller.id, slug)
         attested = {"sha256": sha256, "registered_at": at.isoformat()}
         audit.record(session, caller.act, 201, Change(None, attested, attestation.evidence, slug))
     return json_answer({"sha256": sha256, "registered_at": at.isoformat(), "benchmarks": slugs}, 201)

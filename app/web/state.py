@@ -16,14 +16,16 @@ from fastapi import Depends, Request
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
+from app.cache import Cache
 from app.config import Settings
 from app.db.engine import SessionFactory, run_in_transaction
-from app.jobs.evidence import KeptRows
+from app.jobs.evidence import kept_rows
 from app.jobs.queue import QueuedJobs
 from app.reading import Readers
 from app.rights.oidc import Provider
 from app.store.health import Slow
 from app.turns import Turns
+from app.values.scores import ScoreTable
 from app.web.limits import RateLimit
 
 T = TypeVar("T")
@@ -93,7 +95,7 @@ class State:
     sessions: SessionFactory
     jobs: QueuedJobs
     readers: Readers
-    rows: KeptRows = field(default_factory=KeptRows)
+    rows: Cache[ScoreTable] = field(default_factory=kept_rows)
     computing: Turns = field(default_factory=computing_turns)
     provider: Provider | None = None
     reads: RateLimit | None = None
