@@ -23,7 +23,7 @@ from app.boards.claims import (
     undelivered_claim,
 )
 from app.db.models import Submission
-from app.jobs.claims_after import tell_after
+from app.jobs.claims_after import FirstHere, tell_after
 from app.kinds.registry import delivered_of
 from app.manifest.model import Manifest
 from app.prereg.fields import Prereg
@@ -99,7 +99,7 @@ def _registered_at(listed: Sequence[RegistrationStatus]) -> dict[str, datetime]:
     }
 
 
-def _first_here(session: Session, inputs: Inputs, rows: Sequence[Row]) -> dict[str, datetime]:
+def _first_here(session: Session, inputs: Inputs, rows: Sequence[Row]) -> FirstHere:
     claims = [claim for row in rows if (claim := _named(row))["source"] != BY_MANIFEST]
     named = {str(claim[each]) for claim in claims for each in ("entrant", "first", "second") if claim[each] is not None}
     return preregs.first_received(session, inputs.declared.benchmark.id, named) if named else {}

@@ -11,11 +11,12 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, ScalarSelect, func, or_, select
+from sqlalchemy import ARRAY, ColumnElement, ScalarSelect, Text, cast, func, or_, select
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from app.admission.case import Registered, TokenHolder
+from app.boards.provenance import COPIED
 from app.db.models import (
     Benchmark,
     Entrant,
@@ -23,6 +24,7 @@ from app.db.models import (
     Entry,
     PreregAttestation,
     PreregBinding,
+    StoredFingerprint,
     StoredPrereg,
     Submission,
     SubmissionEvent,
@@ -456,18 +458,33 @@ def list_decided(session: Session, benchmark_id: int, left_out: Set[int] = froze
     ]
 
 
-def first_received(session: Session, benchmark_id: int, names: Set[str]) -> dict[str, datetime]:
-    """Return when the first admitted submission of each of these entrants was received, also if it is former by now."""
+def first_received(session: Session, benchmark_id: int, names: Set[str]) -> dict[str, tuple[datetime, str]]:
+    """Return when admitted evidence of each of these entrants was first received, also if it is former by now.
+
+    With the name that the entrant had: the very results of another, of which its own raised a flag, are its evidence.
+    """
     admitted = select(SubmissionEvent.submission_id).where(SubmissionEvent.status == "evaluated")
-    query = (
-        select(Entrant.name, func.min(Submission.received_at))
+    named = (Entrant.benchmark_id == benchmark_id, one_of(Entrant.name, names), Submission.id.in_(admitted))
+    own = (
+        select(Entrant.name, Submission.received_at, Entrant.name)
         .join(Entry, Entry.entrant_id == Entrant.id)
         .join(Submission, Submission.id == Entry.submission_id)
-        .where(Entrant.benchmark_id == benchmark_id, one_of(Entrant.name, names), Submission.id.in_(admitted))
-        .group_by(Entrant.name)
     )
-    known: dict[str, datetime] = dict(session.execute(query).all())
-    return known
+    mine, same, other = StoredFingerprint, aliased(StoredFingerprint), aliased(Entrant)
+    of_others = (
+        select(Entrant.name, Submission.received_at, other.name)
+        .join(mine, mine.entrant_id == Entrant.id)
+        .join(same, (same.results == mine.results) & (same.entrant_id != mine.entrant_id))
+        .join(other, (other.id == same.entrant_id) & (other.benchmark_id == benchmark_id))
+        .join(Submission, Submission.id == same.submission_id)
+        .where(mine.flags.bool_op("&&")(cast(sorted(COPIED), ARRAY(Text))))
+    )
+    first: dict[str, tuple[datetime, str]] = {}
+    for name, at, called in session.execute(
+        own.where(*named).union_all(of_others.where(*named)).order_by("received_at")
+    ):
+        first.setdefault(name, (at, called))
+    return first
 
 
 def _records(content: Mapping[str, Any] | None) -> list[dict[str, Cell]]:

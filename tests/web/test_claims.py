@@ -258,6 +258,21 @@ leaderboards:""")  # fmt: skip
     assert list(differences(export, recompute(export))) == []
 
 
+def test_a_claim_says_that_its_evidence_was_here_under_another_name(site: Site) -> None:
+    """Seen on the board, registered under a new name, and the same rows sent under it; the old name is gone by then."""
+    renamed = between("fresh", "fresh, other, greater")
+    register(site, OPEN, between("mover"), between("other"))
+    first = send_bundle(site, between("mover"), best="left")
+    send_bundle(site, between("other"), policy="other")
+    withdraw(site, first)
+    post(site, renamed)
+    send_bundle(site, renamed, policy="fresh", best="left")
+    flagged = site.http.get("/benchmarks/arm/leaderboards/success.json").json()["rows"]
+
+    assert told(site, renamed) == [("supported", ["fresh (as mover) and other"], 1)]
+    assert "same_results" in {row["entrant"]: row["flags"] for row in flagged}["fresh"].split()
+
+
 def test_a_claim_of_conditions_says_whose_evidence_was_here_before(site: Site) -> None:
     """Of the entrant, whatever entrants are called like its conditions; also where that evidence is withdrawn by now.
 
