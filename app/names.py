@@ -3,6 +3,8 @@
 Names are escaped where they leave (a CSV cell, a page, an address), so nothing is refused because of its surroundings.
 Only what a reader could not see is refused: control characters, marks that change the direction of reading, invisible
 characters, a second spelling of the same text.
+
+Why: docs/adr/015-names.md.
 """
 
 import re

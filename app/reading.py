@@ -8,6 +8,8 @@ alone (`read_answer`). Orders and reports are lines of JSON on a socket: whoever
 It is our own because multiprocessing's fork server hands its children the whole environment, secrets too, and lets them
 begin only when an upload is there, 50 to 90 ms later; and a group of processes may be signalled only by who has not yet
 reaped its leader, which is who forked it.
+
+Why: docs/adr/027-reading-uploads.md.
 """
 
 import asyncio

@@ -4,6 +4,8 @@ The log: a line for each event, as JSON or for people, with the request that it 
 
 `configure` is called once by each process of `app.cli`; everybody else uses `logging` or `event`, and `bind` names the
 request or the job that whatever is logged belongs to.
+
+Why: docs/adr/044-observability.md.
 """
 
 import fcntl

@@ -4,6 +4,8 @@ Used wherever somebody waits here: for uploads to be read (`app.reading`), pages
 (`app.web.page_cache`), requests to be processed (`app.web.concurrency`), boards of dry runs to be computed
 (`app.web.state`). An owner is a text: of a person's tokens as far as the server knows it, whoever shows them
 (`token 5`, `app.web.caller`), else the network of an address (`app.web.limits`).
+
+Why: docs/adr/028-fair-turns-and-limits.md.
 """
 
 import asyncio

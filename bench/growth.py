@@ -2,6 +2,8 @@
 
 Rows are sent, all of them (`bench.growing_rows`). Of episodes and predictions the first ten submissions are, and the
 others are copies of these (`bench.copied`); the one that is timed is sent.
+
+Why: docs/adr/048-benches.md.
 """
 
 import sys

@@ -3,6 +3,8 @@ parameters that well-kept packages only hand on with `--beside`.
 
 Small modules with a single importer and parameters that are only handed on are a ratchet (`tests/test_house.py`): they
 go down. The other figures may grow, with a reason in the commit.
+
+Why: docs/adr/045-house-and-words.md.
 """
 
 import ast

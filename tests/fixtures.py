@@ -1,4 +1,7 @@
-"""A real, migrated Postgres for the tests, and the whole HTTP app on it."""
+"""A real, migrated Postgres for the tests, and the whole HTTP app on it.
+
+Why: docs/adr/046-tests-and-mutants.md.
+"""
 
 import gc
 import inspect

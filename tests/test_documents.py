@@ -1,5 +1,6 @@
 """The documents say what the tree holds: paths that are there, and records that the index lists."""
 
+import ast
 import re
 from collections.abc import Mapping
 from datetime import date
@@ -21,6 +22,7 @@ RECORD = re.compile(
     r"\n## Context\n\n(?!#).+\n## Decision\n\n(?!#).+\n## Rejected\n\n\* .+\n## Modules\n\n`.+",
     re.DOTALL,
 )
+NAMED = re.compile(r"\bdocs/adr/([\w-]+\.md)")
 LISTED = re.compile(r"^\| \[.+?\]\((\S+?)\) \| .*\?", re.MULTILINE)
 
 
@@ -64,6 +66,23 @@ def test_every_record_says_what_was_decided_and_rejected_and_where() -> None:
     """Numbers without gaps, dates in order, the four parts, and modules that are there."""
     assert RECORDS
     assert broken_records({path.name: path.read_text("utf-8") for path in RECORDS}) == []
+
+
+def test_a_record_and_a_module_name_each_other() -> None:
+    """Each record is named at the head of a module that it names, and no module another record."""
+    sources = sorted(path for room in ("app", "bench", "tests") for path in (ROOT / room).rglob("*.py"))
+    heads = {
+        path.relative_to(ROOT).as_posix(): ast.get_docstring(ast.parse(path.read_text("utf-8"))) for path in sources
+    }
+    naming = {(record, path) for path, head in heads.items() for record in NAMED.findall(head or "")}
+    listed = {
+        (record.name, path)
+        for record in RECORDS
+        for path in PATH.findall(record.read_text("utf-8").partition("## Modules")[2])
+    }
+
+    assert naming - listed == set()
+    assert {path.name for path in RECORDS} - {record for record, _ in naming} == set()
 
 
 def test_the_index_lists_every_document_once() -> None:

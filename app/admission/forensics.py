@@ -4,6 +4,8 @@
 `app.receiving.upload`. Pure and vectorised: it costs a few sorts of the rows. Nothing here refuses a run, because each
 finding may have an innocent reason (a partner that does nothing, a model under two names); it is shown beside the
 result.
+
+Why: docs/adr/016-flags.md.
 """
 
 import re

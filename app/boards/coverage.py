@@ -1,6 +1,8 @@
 """How much of a benchmark's grid an entrant delivered, and what that means for its rank: one place for every board. A
 cell is a task, or an item of a task in a condition and seed. A cell of the grid without a row counts as attempted
 and absent; one with a row but no value counts as absent, too, and separately as failed.
+
+Why: docs/adr/007-absence-and-failures.md.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,6 +1,8 @@
 """Pairs of a board that were compared before: when it gains one entrant, only that entrant's are compared. Values are
 known by a digest, and a key covers everything else that determines a number, so that a remembered number equals a
 computed one to the last bit. A process that remembers nothing compares everything.
+
+Why: docs/adr/011-same-bits-quickly.md.
 """
 
 from collections.abc import Callable

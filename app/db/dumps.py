@@ -1,5 +1,7 @@
 """Copies of a database's rows by pg_dump: all of one instant, restored into a database with nothing in it. It can be
 restored into any Postgres as new as the one that it was made of.
+
+Why: docs/adr/037-backups.md.
 """
 
 import hashlib

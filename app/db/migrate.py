@@ -1,4 +1,7 @@
-"""Bring a database to the newest schema, or see that it has it; the roles of owner and server, and their rights."""
+"""Bring a database to the newest schema, or see that it has it; the roles of owner and server, and their rights.
+
+Why: docs/adr/034-migrations.md.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

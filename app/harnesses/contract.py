@@ -2,6 +2,8 @@
 
 Filled by the modules beside it and by those of other packages, found by their entry points in
 `app.harnesses.registry`; read by the kinds of evidence and by `app.receiving.drafting`.
+
+Why: docs/adr/021-harnesses-and-importers.md.
 """
 
 import math

@@ -2,6 +2,8 @@
 
 `app.boards.claims` decides each; numbers that a run states about itself are those of `app.admission.claims`. A verdict
 stays listed whatever happens to its submission later; otherwise a refuted claim could be removed by submitting again.
+
+Why: docs/adr/012-claims-and-verdicts.md.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set

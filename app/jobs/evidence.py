@@ -1,4 +1,7 @@
-"""Evidence as the input of boards: in memory, of a snapshot under a reader's choice, measured entrant by entrant."""
+"""Evidence as the input of boards: in memory, of a snapshot under a reader's choice, measured entrant by entrant.
+
+Why: docs/adr/042-readers-boards-and-dry-runs.md.
+"""
 
 import hashlib
 import json

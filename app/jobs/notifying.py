@@ -2,6 +2,8 @@
 
 A slow receiver delays nobody else: several are told at once, each token one thing at a time, and each delivery has one
 deadline.
+
+Why: docs/adr/043-notifications.md.
 """
 
 import asyncio

@@ -1,5 +1,7 @@
 """Publishes a benchmark: reads everything at one instant, computes every board, stores one immutable snapshot. Killed
 at any moment it leaves the old snapshot served.
+
+Why: docs/adr/030-publishing-and-set-aside.md.
 """
 
 import hashlib

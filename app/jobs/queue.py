@@ -2,6 +2,8 @@
 
 Jobs are hints and rows are the truth: a job that is lost, repeated or late changes nothing, because each one
 looks up what there is to do and the sweep asks again for what was not done.
+
+Why: docs/adr/029-workers-and-queue.md.
 """
 
 import asyncio

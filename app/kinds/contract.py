@@ -1,6 +1,8 @@
 """The contract of a kind of evidence: what the other rooms use, so that none needs to know which kind it has.
 
 Filled by `kind.py` of each kind, found by its entry point in `app.kinds.registry`.
+
+Why: docs/adr/020-kinds-and-methods.md.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

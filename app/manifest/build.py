@@ -1,4 +1,7 @@
-"""Builds a manifest from a parsed document: allowed keys, their types, and the rules over several keys."""
+"""Builds a manifest from a parsed document: allowed keys, their types, and the rules over several keys.
+
+Why: docs/adr/018-versions-of-a-manifest.md.
+"""
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set

@@ -4,6 +4,8 @@
 as `app.kinds.predictions.metrics`. Read by every room above. Keys of one kind of evidence are that kind's part of the
 manifest, and keys of a ranking method are declared in the method's module in `app.boards`: `app.manifest.build`
 receives both.
+
+Why: docs/adr/019-keys-of-a-manifest.md.
 """
 
 import json

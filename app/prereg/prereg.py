@@ -2,6 +2,8 @@
 
 One is addressed by its bytes. Called where one is registered (`web`, `cli`) and where a stored one is parsed again
 (`store`).
+
+Why: docs/adr/013-registrations.md.
 """
 
 import hashlib

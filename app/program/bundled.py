@@ -2,6 +2,8 @@
 
 In the repository they lie beside `app`; the wheel brings them inside it (pyproject.toml), because the root of an
 environment belongs to every package.
+
+Why: docs/adr/047-dependencies-and-packaging.md.
 """
 
 from pathlib import Path

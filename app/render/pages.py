@@ -1,6 +1,8 @@
 """What the pages of the site show that is more than values: made by the web, rendered by `app.render.html`.
 
 What any other page shows is said at the head of its template.
+
+Why: docs/adr/040-pages.md.
 """
 
 import json

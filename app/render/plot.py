@@ -1,5 +1,7 @@
 """Rows as a plot: lines with bands, bars or points, as geometry that a template draws as inline SVG. The plot shows
 what the table under it says and nothing else; it needs no script, follows the colours of the page, and prints.
+
+Why: docs/adr/041-pictures.md.
 """
 
 import math

@@ -6,6 +6,8 @@ steward of every benchmark. A browser session that began a while ago has to sign
 `steward` or a whole token; who may do the same as its owner need not.
 
 Nothing here asks the database: who somebody is in a benchmark is looked up by `app.rights.roles`.
+
+Why: docs/adr/023-tokens-and-roles.md.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

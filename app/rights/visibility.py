@@ -3,6 +3,8 @@
 `narrow_to_reader` makes the sessions of the web so that whatever a request selects lacks the rows that its reader may
 not see: each address then answers as it does where there is no such benchmark, also one that is added later. Jobs and
 commands have other sessions, which see everything.
+
+Why: docs/adr/024-private-is-absent.md.
 """
 
 from collections.abc import Iterator

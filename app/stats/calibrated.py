@@ -1,5 +1,7 @@
 """Calibrated intervals: those whose simulated coverage, in docs/statistics.md, is close to their level. A number with
 its standard error is a `Spread` (`app.stats.spreads`); a spread and the range of the number give an interval.
+
+Why: docs/adr/009-calibrated-intervals.md.
 """
 
 import math

@@ -4,6 +4,8 @@ And all that is read from the matrix: rank sets, who may be first, groups. Ranks
 of two entrants on the same examples, McNemar's and the paired t, are in `app.stats.pairs`. Source: Mogstad, Romano,
 Shaikh & Wilhelm 2024, Inference for Ranks with Applications to Mobility across Neighbourhoods and Academic Achievement
 across Countries, Review of Economic Studies 91(1).
+
+Why: docs/adr/008-rank-sets.md.
 """
 
 import math

@@ -1,4 +1,7 @@
-"""Bootstrap draws as count matrices, by position and by name, and percentile intervals of their replicates."""
+"""Bootstrap draws as count matrices, by position and by name, and percentile intervals of their replicates.
+
+Why: docs/adr/010-resampling.md.
+"""
 
 import hashlib
 import math

@@ -2,6 +2,8 @@
 
 The event of a write is stored in its transaction. Events identify people only by the numbers of their tokens: a name
 can be erased, but an event cannot be changed.
+
+Why: docs/adr/025-audit-and-seals.md.
 """
 
 import hashlib

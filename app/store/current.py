@@ -2,6 +2,8 @@
 
 Evidence supersedes what was current of an entrant before: all of it, or, where a board is composed of tasks that are
 each a run of their own, the tasks that it has. A withdrawal takes it off the boards.
+
+Why: docs/adr/017-life-of-a-submission.md.
 """
 
 from collections.abc import Collection, Iterable, Sequence

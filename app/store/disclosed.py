@@ -4,6 +4,8 @@ can read them, whose entrants are therefore references.
 Those who can are the admins, whoever was a steward of the benchmark at any time between the upload of the labels and
 the close, and the tokens that count as one owner with any of them. What they sent before they could read the labels
 counts as well: who knows the labels can withdraw all but the best of it.
+
+Why: docs/adr/022-private-labels.md.
 """
 
 import hashlib

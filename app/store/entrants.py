@@ -2,6 +2,8 @@
 
 A reference is what others are scored relative to: its name belongs to the benchmark's stewards, who name somebody else
 by moving the name to them, which works before there is any evidence as well.
+
+Why: docs/adr/014-owners-and-reservations.md.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

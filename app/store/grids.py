@@ -1,5 +1,7 @@
 """What determines a benchmark's grid besides its manifest: uploaded items, registered axes, earlier versions. Items
 belong to the version of the manifest under which they were uploaded, and hold for later versions until others are.
+
+Why: docs/adr/006-grids-and-provisional-boards.md.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,5 +1,7 @@
 """Personal data: exporting all of it to the person, and erasing their name without changing records. Records name
 people by the numbers of their tokens, so that a name is in one place.
+
+Why: docs/adr/026-privacy.md.
 """
 
 import re

@@ -2,6 +2,8 @@
 
 A snapshot that ends loses its tables; its number, digests, changes and submissions stay. The database itself refuses
 to end one that is pinned or shown (migrations/initial/9_standings.sql).
+
+Why: docs/adr/049-snapshots-that-end.md.
 """
 
 from collections.abc import Sequence

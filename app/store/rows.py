@@ -1,6 +1,8 @@
 """The rows of entrants: written by binary COPY with their keys, and read as score tables, whatever their kind.
 
 Blocks come in one statement, the names of tasks in another.
+
+Why: docs/adr/032-storage-of-rows.md.
 """
 
 import json

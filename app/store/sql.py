@@ -2,6 +2,8 @@
 
 The database's clock decides, so that clocks of processes and machines need not agree. A process's own clock
 (`time.monotonic`) only measures durations, and nothing that is stored or compared with stored times.
+
+Why: docs/adr/035-clock.md.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,7 @@
-"""Exports: rows, tables named as in lrdbench's output contract, evaluations, the inputs of a snapshot."""
+"""Exports: rows, tables named as in lrdbench's output contract, evaluations, the inputs of a snapshot.
+
+Why: docs/adr/038-exports.md.
+"""
 
 import json
 import tempfile

@@ -3,6 +3,8 @@
 However many wait for a page, it is rendered once; when its benchmark changes the old one is
 served, marked stale, until the new one is there, but never longer than a setting says, and no longer once all web
 processes have been asked to show the new one (`renew`). As long as the database cannot answer, it is served as it is.
+
+Why: docs/adr/031-page-cache.md.
 """
 
 import asyncio

@@ -1,4 +1,7 @@
-"""Errors as answers: one table from domain error to HTTP status, and problem documents (RFC 9457)."""
+"""Errors as answers: one table from domain error to HTTP status, and problem documents (RFC 9457).
+
+Why: docs/adr/039-http-api.md.
+"""
 
 import errno
 import logging

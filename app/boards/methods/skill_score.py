@@ -1,6 +1,8 @@
 """Ranking method `skill_score`: fev's leaderboard, errors relative to a baseline, on weighted tasks.
 
 Found by `app.boards.registry`. Source: fev 0.10's `leaderboard` and `pairwise_comparison`.
+
+Why: docs/adr/002-fev-and-mteb-boards.md.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

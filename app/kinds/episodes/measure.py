@@ -1,6 +1,8 @@
 """One entrant's episodes under a board of method `estimate`: metrics with intervals, by task and condition, profiles.
 Seeds are resampled, then episodes within each drawn seed. Each cell has its own generator, seeded by names, so that
 nothing depends on who else is on the board or on the order of seeds.
+
+Why: docs/adr/004-episodes-and-chamber.md.
 """
 
 import hashlib

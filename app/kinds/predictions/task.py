@@ -1,4 +1,7 @@
-"""One entrant's predictions for one task, completed and weighted, and what a metric of them is."""
+"""One entrant's predictions for one task, completed and weighted, and what a metric of them is.
+
+Why: docs/adr/005-metrics-of-predictions.md.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """The tables of a series benchmark as lrdbench's output contract names them, from its per-series rows alone. Their
 columns are the contract's, so that its readers read ours.
+
+Why: docs/adr/001-numbers-of-other-systems.md.
 """
 
 import json

@@ -1,5 +1,7 @@
 """Evidence kind series_metrics: runs of lrdbench, of which only the per-series rows count, as one wide ScoreTable.
 What the runs computed themselves goes into the facts, to be compared with ours.
+
+Why: docs/adr/003-lrdbench-runs.md.
 """
 
 from collections import Counter
