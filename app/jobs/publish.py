@@ -85,8 +85,8 @@ def _failing_submissions(sessions: SessionFactory, benchmark_id: int) -> frozens
     with sessions() as session:
         standing = frozenset(s.submission_id for s in read_inputs(session, benchmark_id).standings)
 
-    def alone(numbers: frozenset[int]) -> Outcome:
-        return _attempt(sessions, benchmark_id, standing - numbers)
+    def alone(submission_ids: frozenset[int]) -> Outcome:
+        return _attempt(sessions, benchmark_id, standing - submission_ids)
 
     return find_failing(sorted(standing, reverse=True), alone)
 
@@ -133,8 +133,8 @@ def _compute(
         boards = compute_tables(
             evidence, before_each=before_each, after_each=packing.begin, last_good=last_good, faults=faults
         )
-        boards = packing.finished(boards)
-        tables = [*boards, *packing.finished(_claims(session, inputs))]
+        boards, claims = packing.finished(boards), decide_benchmark(session, inputs)
+        tables = [*boards, *packing.finished([] if claims is None else [claims])]
         changes = _changes(inputs, tables, None if before is None else load_state(session, before))
         content = packing.contents(tables)
     run_in_transaction(sessions, measuring.keep)
@@ -200,11 +200,6 @@ def read_everything(session: Session, benchmark_id: int, without: frozenset[int]
     holding = declared.manifest.asked.facts.label_holders
     flagged = {name: replace(known[name], flags=(*known[name].flags, LABEL_HOLDER)) for name in holding}
     return replace(inputs, declared=declared, known={**known, **flagged})
-
-
-def _claims(session: Session, inputs: Inputs) -> list[Table]:
-    claims = decide_benchmark(session, inputs)
-    return [] if claims is None else [claims]
 
 
 @dataclass(frozen=True)
@@ -278,8 +273,6 @@ def _pack(table: Table, base: TableBase | None) -> PackedTable:
     # The next publication rests on it, and compares it to find what changed.
     key = snapshots.key_of_table(table.name, packed.base_id, hashlib.sha256(packed.content).digest())
     snapshots.keep_base(key, table)
-    if table.name.startswith(BOARD):
-        snapshots.keep_ranks(key, ranks_by_board([table])[table.name.removeprefix(BOARD)])
     return packed
 
 
@@ -290,12 +283,12 @@ BOARD = "leaderboard/"
 
 def load_state(session: Session, snapshot: Snapshot) -> PublishedState:
     """Return what a snapshot published."""
-    ranks = snapshots.load_ranks(session, snapshot.id, BOARD)
+    names = [name for name in snapshots.table_names(session, snapshot.id) if name.startswith(BOARD)]
     return PublishedState(
         manifest_digest=snapshot.manifest_digest,
         manifest_version=snapshots.manifest_version_number(session, snapshot),
         standings=snapshots.load_standings(session, snapshot.id),
-        ranks={name.removeprefix(BOARD): of_board for name, of_board in ranks.items()},
+        ranks=ranks_by_board(snapshots.remembered_table(session, snapshot.id, name) for name in names),
         withdrawn={name for tombstone in snapshot.withdrawals for name in tombstone["entrants"]},
     )
 
@@ -348,8 +341,13 @@ def _rank_moves(old: PublishedState, new: PublishedState) -> list[dict[str, Any]
 
 def ranks_by_board(tables: Iterable[Table]) -> dict[str, dict[str, int]]:
     """Return each entrant's rank on each table that is a board."""
-    return {
-        table.name.removeprefix(BOARD): snapshots.ranks_of(table.column_names(), table.rows)
-        for table in tables
-        if table.name.startswith(BOARD)
-    }
+    return {table.name.removeprefix(BOARD): _ranks(table) for table in tables if table.name.startswith(BOARD)}
+
+
+def _ranks(table: Table) -> dict[str, int]:
+    """Return each entrant's rank; nothing of a board that could not be computed."""
+    if not {"rank", "entrant"} <= set(table.column_names()):
+        return {}
+    rank, entrant = table.index("rank"), table.index("entrant")
+    ranked = ((str(row[entrant]), row[rank]) for row in table.rows)
+    return {name: int(place) for name, place in ranked if isinstance(place, int | float)}

@@ -110,19 +110,11 @@ def unpack_table(content: bytes, base: Callable[[], Table] | None = None) -> Tab
             raise ValueError("what rests on another table is not read without it")
         return _unpack_rested(content, base())
     if not content.startswith(COLUMNAR):
-        return Table.from_json(document_of(content))
+        return Table.from_json(json.loads(zlib.decompress(content)))
     about, arrays = unpack(_decompressed(COLUMNAR, content))
     words = [None if known is None else tuple(known) for known in about.pop("words")]
     columns = tuple(CellColumn(arrays[str(at)], known) for at, known in enumerate(words))
     return replace(Table.from_json(about), rows=ColumnarRows(columns))
-
-
-def document_of(content: bytes) -> Mapping[str, Any]:
-    """Return a table without a base as JSON-ready data, which of many rows is quicker to read than tuples."""
-    if content.startswith((COLUMNAR, SQUARE, SQUARE_BY_LAW)):
-        return unpack_table(content).to_json()
-    stored: Mapping[str, Any] = json.loads(zlib.decompress(content))
-    return stored
 
 
 # A table of all pairs, [n, n] cells a column: nearly all that a snapshot of many entrants takes. One half follows from

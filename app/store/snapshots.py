@@ -1,10 +1,9 @@
 """Snapshots: immutable published states and their tables as they are read, and the history of a board."""
 
-import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
@@ -15,14 +14,9 @@ from app.cache import Cache
 from app.db.models import Benchmark, Entrant, Entry, ManifestVersion, Snapshot, SnapshotEntry, SnapshotTable, Token
 from app.errors import NotFound
 from app.store.measured import EvidenceRef
-from app.store.packed_tables import document_of, unpack_table
+from app.store.packed_tables import unpack_table
 from app.store.retention import refuse_ended
 from app.values.table import Cell, Column, ColumnarRows, Table
-
-BYTES_OF_RANK = 200
-
-RANKS: Cache[Mapping[str, int]] = Cache(4 << 20)
-"""Ranks of the boards that this process published last, by the key of their table."""
 
 BASES: Cache[Table] = Cache(32 << 20)
 """The tables that others rest on, and those that do, by their keys."""
@@ -67,11 +61,14 @@ def load_table(session: Session, snapshot_id: int, name: str) -> Table | None:
 def _unpacked(session: Session, stored: SnapshotTable) -> Table:
     if stored.base_id is None:
         return unpack_table(stored.content)
-    return _remembered(session, stored.snapshot_id, stored.name)
+    return remembered_table(session, stored.snapshot_id, stored.name)
 
 
-def _remembered(session: Session, snapshot_id: int, name: str) -> Table:
-    """Return a table with what it rests on, and that with what it rests on; what is remembered is not read."""
+def remembered_table(session: Session, snapshot_id: int, name: str) -> Table:
+    """Return a table as it is stored, with what it rests on, and that with what it rests on.
+
+    What is remembered is not read, such as all that this process published last.
+    """
     is_it = (SnapshotTable.snapshot_id == snapshot_id, SnapshotTable.name == name)
     about = select(SnapshotTable.base_id, func.sha256(SnapshotTable.content)).where(*is_it)
     base_id, digest = session.execute(about).one()
@@ -79,7 +76,7 @@ def _remembered(session: Session, snapshot_id: int, name: str) -> Table:
     table = BASES.get(key)
     if table is None:
         content = session.scalars(select(SnapshotTable.content).where(*is_it)).one()
-        table = unpack_table(content, None if base_id is None else partial(_remembered, session, base_id, name))
+        table = unpack_table(content, None if base_id is None else partial(remembered_table, session, base_id, name))
         keep_base(key, table)
     return table
 
@@ -127,7 +124,7 @@ def find_bases(session: Session, snapshot: Snapshot | None) -> dict[str, TableBa
         return {}
     asked = {"snapshot_id": snapshot.id, "most_links": MOST_LINKS, "least_bytes": LEAST_BYTES}
     return {
-        name: TableBase(snapshot.id, _remembered(session, snapshot.id, name), n_bytes)
+        name: TableBase(snapshot.id, remembered_table(session, snapshot.id, name), n_bytes)
         for name, n_bytes in session.execute(CHAINS, asked).all()
     }
 
@@ -166,40 +163,6 @@ def table_names(session: Session, snapshot_id: int) -> Sequence[str]:
     """Return the names of a snapshot's tables, in the order of the alphabet."""
     query = select(SnapshotTable.name).where(SnapshotTable.snapshot_id == snapshot_id)
     return session.scalars(query.order_by(SnapshotTable.name)).all()
-
-
-def load_ranks(session: Session, snapshot_id: int, prefix: str) -> dict[str, Mapping[str, int]]:
-    """Return each entrant's rank by table, of the tables whose names begin so and that have ranks; else nothing.
-
-    One statement, and no tables: of many entrants building them takes longer than reading them. What this process has
-    published itself is not even read.
-    """
-    query = select(SnapshotTable).where(SnapshotTable.snapshot_id == snapshot_id)
-    stored = session.scalars(query.where(SnapshotTable.name.startswith(prefix, autoescape=True))).all()
-    return {each.name: _known_ranks(session, each) for each in stored}
-
-
-def keep_ranks(key: bytes, ranks: Mapping[str, int]) -> None:
-    """Remember the ranks of a table by its key."""
-    RANKS.keep(key, ranks, BYTES_OF_RANK * len(ranks))
-
-
-def _known_ranks(session: Session, stored: SnapshotTable) -> Mapping[str, int]:
-    key = key_of_table(stored.name, stored.base_id, hashlib.sha256(stored.content).digest())
-    known = RANKS.get(key)
-    if known is None:
-        table = document_of(stored.content) if stored.base_id is None else _unpacked(session, stored).to_json()
-        known = ranks_of([column["name"] for column in table["columns"]], table["rows"])
-        keep_ranks(key, known)
-    return known
-
-
-def ranks_of(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> dict[str, int]:
-    """Return each entrant's rank in a table's rows; nothing of a table without ranks."""
-    if not {"rank", "entrant"} <= set(columns):
-        return {}
-    rank, entrant = columns.index("rank"), columns.index("entrant")
-    return {str(row[entrant]): int(row[rank]) for row in rows if row[rank] is not None}
 
 
 def load_standings(session: Session, snapshot_id: int) -> dict[str, list[int]]:
@@ -263,14 +226,12 @@ FIRST = 10
 ONLY_ONE = "There is one snapshot alone: nothing has moved yet."
 
 
-def board_history(
-    session: Session, benchmark: Benchmark, shown: Snapshot | None, board: Table, n: int = FIRST
-) -> Table:
+def board_history(session: Session, benchmark: Benchmark, shown: Snapshot | None, board: Table) -> Table:
     """Return the ranks of a snapshot's top entrants, in it and in each earlier one since they entered."""
     listed = [each for each in list_snapshots(session, benchmark.id)
               if shown is not None and each.number <= shown.number][:MOST_SNAPSHOTS]  # fmt: skip
     name = board.name.partition("/")[2]
-    rows = [row for entrant, rank in _first(board, n) for row in walk_back(listed, name, entrant, rank)]
+    rows = [row for entrant, rank in _first(board) for row in walk_back(listed, name, entrant, rank)]
     ordered = sorted(rows, key=lambda row: (int(str(row[0])), int(str(row[3] or 0)), str(row[2])))
     days = sorted(str(row[1])[:10] for row in rows)
     since = f", {days[0]} to {days[-1]}" if days else ""
@@ -282,15 +243,15 @@ def board_history(
     )
     several = len({row[0] for row in rows}) > 1
     plot = {"kind": "lines", "x": "snapshot", "y": "rank", "by": "entrant", "falls": True, "direct": "end"}
-    notes = (f"The first {n} of the board as it is in the last of these snapshots.",) if several else (ONLY_ONE,)
+    notes = (f"The first {FIRST} of the board as it is in the last of these snapshots.",) if several else (ONLY_ONE,)
     title = f"{board.title}: ranks over time"
     return Table(f"history/{name}", title, columns, tuple(ordered), notes, {"plot": plot} if several else {})
 
 
-def _first(board: Table, n: int) -> Iterator[tuple[str, Cell]]:
+def _first(board: Table) -> Iterator[tuple[str, Cell]]:
     if {"rank", "entrant"} <= set(board.column_names()):
         ranked = [record for record in board.records() if isinstance(record["rank"], int)]
-        for record in sorted(ranked, key=lambda record: int(str(record["rank"])))[:n]:
+        for record in sorted(ranked, key=lambda record: int(str(record["rank"])))[:FIRST]:
             yield str(record["entrant"]), record["rank"]
 
 
