@@ -81,10 +81,10 @@ class Example:
         return path if path.exists() else None
 
 
-def load_examples(address: str, database_url: str, examples: Sequence[Example], tend: Callable[[], None]) -> bool:
+def load_examples(address: str, database_url: str, examples: Sequence[Example], meanwhile: Callable[[], None]) -> bool:
     """Load the examples unless the server holds something else; say whether there was anything to do.
 
-    `tend` is called again and again while the server works.
+    `meanwhile` is called again and again while the server works.
     """
     with loader_token(database_url) as token:
         if token is None:
@@ -93,7 +93,7 @@ def load_examples(address: str, database_url: str, examples: Sequence[Example], 
             submitted = [number for example in examples for number in _submit_all(remote, example, progress)]
             for example in examples:
                 _describe(remote, example)
-            _wait_for_all(remote, submitted, progress, tend)
+            _wait_for_all(remote, submitted, progress, meanwhile)
     return True
 
 
@@ -179,9 +179,11 @@ def _describe(remote: RemoteServer, example: Example) -> None:
         remote.send(RemoteRequest("POST", f"{path_of_benchmark(example.folder.name)}/entrants", files=lambda: sent))
 
 
-def _wait_for_all(remote: RemoteServer, numbers: Sequence[int], progress: Progress, tend: Callable[[], None]) -> None:
+def _wait_for_all(
+    remote: RemoteServer, numbers: Sequence[int], progress: Progress, meanwhile: Callable[[], None]
+) -> None:
     for number in progress.track(numbers, description="Publishing"):
-        verdict_of(remote, number, tell=lambda _: tend())
+        verdict_of(remote, number, tell=lambda _: meanwhile())
 
 
 # The contents of an example folder: a manifest, registrations, results, and which of them belong together.

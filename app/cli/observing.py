@@ -62,7 +62,7 @@ class FiguresOfEnded:
         self._every_s = every_s
         self._next_at = time.monotonic() + every_s
 
-    def tend(self) -> None:
+    def check(self) -> None:
         """Do what is due now; it takes milliseconds. Failures are retried."""
         if time.monotonic() < self._next_at:
             return

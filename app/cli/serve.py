@@ -23,7 +23,7 @@ from app.cli.supervisor import (
     Program,
     StopRequested,
     Supervised,
-    Tended,
+    Watched,
     job_grace_s,
     restart_delay_s,
     stop_on_signals,
@@ -115,19 +115,19 @@ def _serve(settings: Settings, listener: socket.socket, started_at: float) -> No
         children = stack.enter_context(supervised(programs(settings, database_url, listener)))
         # At a stop nobody takes new connections any more: better refused at once than accepted and never answered.
         stack.callback(listener.close)
-        tended: list[Tended] = [*children, FiguresOfEnded()]
+        watched: list[Watched] = [*children, FiguresOfEnded()]
         if settings.database_url is None:
-            tended.append(stack.enter_context(watched_database(settings.data_dir)))
+            watched.append(stack.enter_context(watched_database(settings.data_dir)))
         address = f"http://{local_host(listener)}:{listener.getsockname()[1]}"
-        wait_until_ready(address, children, tended)
+        wait_until_ready(address, children, watched)
         _say(
             settings,
             f"plumbline is at {settings.base_url or address} (started in {time.monotonic() - started_at:.1f} s)",
         )
         logger.info("Press Ctrl-C to stop.")
         if settings.demo:
-            _load_examples(settings, address, database_url, tended)
-        _watch(tended)
+            _load_examples(settings, address, database_url, watched)
+        _watch(watched)
 
 
 def _say(settings: Settings, text: str) -> None:
@@ -138,11 +138,11 @@ def _say(settings: Settings, text: str) -> None:
     say(text)
 
 
-def _load_examples(settings: Settings, address: str, database_url: str, tended: Iterable[Tended]) -> None:
+def _load_examples(settings: Settings, address: str, database_url: str, watched: Iterable[Watched]) -> None:
     """Load the examples; a failure is logged, and the server stays."""
     started_at = time.monotonic()
     try:
-        loaded = load_examples(address, database_url, find_examples(EXAMPLES), lambda: _tend_all(tended))
+        loaded = load_examples(address, database_url, find_examples(EXAMPLES), lambda: _check_all(watched))
     except PlumblineError as error:
         show_error(error)
         return
@@ -217,14 +217,14 @@ def _ensure_admin(settings: Settings, database_url: str) -> None:
         _say(settings, f"Admin token (shown only this once): {token}")
 
 
-def _tend_all(tended: Iterable[Tended]) -> None:
-    for each in tended:
-        each.tend()
+def _check_all(watched: Iterable[Watched]) -> None:
+    for each in watched:
+        each.check()
 
 
-def _watch(tended: Iterable[Tended]) -> None:
+def _watch(watched: Iterable[Watched]) -> None:
     while True:
-        _tend_all(tended)
+        _check_all(watched)
         time.sleep(WATCH_EVERY_S)
 
 
@@ -250,16 +250,16 @@ class NeverReady(PlumblineError):
     """The web process does not come up; what it printed says why."""
 
 
-def wait_until_ready(address: str, children: Sequence[Supervised], tended: Iterable[Tended]) -> None:
-    """Return when the server says that it is ready; all that is `tended` is looked at meanwhile.
+def wait_until_ready(address: str, children: Sequence[Supervised], watched: Iterable[Watched]) -> None:
+    """Return when the server says that it is ready; all that is `watched` is looked at meanwhile.
 
     Raises NeverReady when a child fails again and again, or is not ready for long though all of them are up. How long
     one may take to come up is the supervisor's to judge: on a starved machine that is minutes.
     """
     up_s, looked_at = 0.0, time.monotonic()
     while not is_ready(address):
-        for each in tended:
-            each.tend()
+        for each in watched:
+            each.check()
         for child in children:
             if child.n_failed_starts >= MAX_FAILED_STARTS:
                 raise NeverReady(f"{child.program.name} failed {child.n_failed_starts} times; its output is above.")
@@ -305,7 +305,7 @@ class DatabaseWatch:
         self._look_after = 0.0
         self._n_failures = 0
 
-    def tend(self) -> None:
+    def check(self) -> None:
         """Do what is due now; never waits."""
         if self._starter is not None:
             self._see_starter(self._starter)

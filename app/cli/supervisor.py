@@ -84,10 +84,10 @@ class Program:
     refuses: socket.socket | None = None
 
 
-class Tended(Protocol):
+class Watched(Protocol):
     """A part of the server that must be checked periodically."""
 
-    def tend(self) -> None:
+    def check(self) -> None:
         """Do what is due now; never waits."""
 
 
@@ -113,7 +113,7 @@ class Supervised:
         )
         self._beats.theirs.close()
 
-    def tend(self) -> None:
+    def check(self) -> None:
         """Kill a process that hangs, notice that one has ended, and start another one when its delay is over."""
         if self._process is not None:
             if self._beats.listen():

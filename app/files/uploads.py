@@ -34,7 +34,7 @@ BROKEN_STREAM = (zipfile.BadZipFile, BrokenGzip, zlib.error, EOFError, NotImplem
 
 @dataclass(frozen=True)
 class SentFile:
-    """One file of a multipart request, spooled to disk, with the name that the sender gave it."""
+    """One file of a multipart request, copied to disk, with the name that the sender gave it."""
 
     name: str
     path: Path

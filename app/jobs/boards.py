@@ -95,8 +95,8 @@ def _failing_submissions(
     beside = frozenset(s.submission for s in evidence.standings if s.entrant in required)
     everybody = frozenset(s.submission for s in evidence.standings)
 
-    def alone(numbers: frozenset[int]) -> Outcome:
-        shown = numbers | beside
+    def alone(submission_ids: frozenset[int]) -> Outcome:
+        shown = submission_ids | beside
         return attempt(evidence.of_submissions(everybody - shown)) if shown else Outcome.NOTHING
 
     return find_failing(sorted(everybody - beside, reverse=True), alone)

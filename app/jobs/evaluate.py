@@ -36,7 +36,7 @@ from app.values.scores import ScoreTable
 from app.values.table import Table
 
 
-def evaluate(sessions: SessionFactory, numbers: Sequence[int]) -> None:
+def evaluate(sessions: SessionFactory, submission_ids: Sequence[int]) -> None:
     """Evaluate received submissions that belong together (`app.store.current`); others are left unchanged.
 
     If that fails, each is evaluated separately, to see which one causes the fault. A fault of the computation, or
@@ -44,14 +44,16 @@ def evaluate(sessions: SessionFactory, numbers: Sequence[int]) -> None:
     error that keeps recurring. If the database is unavailable the error is raised, and the sweep retries.
     """
     try:
-        log_states("submission evaluated", run_in_transaction(sessions, lambda session: _evaluate(session, numbers)))
+        log_states(
+            "submission evaluated", run_in_transaction(sessions, lambda session: _evaluate(session, submission_ids))
+        )
     except Exception as error:
         if is_transient(error):
             raise
-        if len(numbers) == 1:
-            _note_fault(sessions, numbers[0], error)
+        if len(submission_ids) == 1:
+            _note_fault(sessions, submission_ids[0], error)
             return
-        for number in numbers:
+        for number in submission_ids:
             evaluate(sessions, [number])
 
 
@@ -64,21 +66,21 @@ def _note_fault(sessions: SessionFactory, number: int, error: Exception) -> None
     run_in_transaction(sessions, lambda session: _refuse(session, number, fault))
 
 
-def _evaluate(session: Session, numbers: Sequence[int]) -> list[State]:
+def _evaluate(session: Session, submission_ids: Sequence[int]) -> list[State]:
     """Evaluate those submissions that still wait, and return the state of each."""
     # Computing may take long without holding locks: others may submit, withdraw and publish meanwhile.
-    take_turns(session, *(f"evaluate {number}" for number in numbers))
-    taken = submissions.find_submissions(session, numbers)
+    take_turns(session, *(f"evaluate {number}" for number in submission_ids))
+    taken = submissions.find_submissions(session, submission_ids)
     waiting = [each for each in taken if each.status == "received" or is_shown_only(each)]
     if not waiting:
-        return submissions.followed(session, numbers)
+        return submissions.followed(session, submission_ids)
     checks = compute_own_tables(session, waiting, is_ranked=not is_shown_only(waiting[0]))
     if is_shown_only(waiting[0]):
         _note(session, checks)
         benchmark_rows.mark_pages_changed(session, waiting[0].benchmark_id)
     else:
         _settle(session, checks)
-    return submissions.followed(session, numbers)
+    return submissions.followed(session, submission_ids)
 
 
 def is_shown_only(submission: Submission) -> bool:
@@ -133,14 +135,14 @@ def compute_own_tables(
     session: Session, waiting: Sequence[Submission], *, is_ranked: bool
 ) -> dict[int, Sequence[Check]]:
     """Store the tables of submissions under one version of a manifest, and return the checks of their claims."""
-    numbers = [submission.id for submission in waiting]
-    entrants: dict[int, dict[str, list[EvidenceRef]]] = {number: {} for number in numbers}
-    for entrant, entry in submissions.list_entries(session, numbers):
+    submission_ids = [submission.id for submission in waiting]
+    entrants: dict[int, dict[str, list[EvidenceRef]]] = {number: {} for number in submission_ids}
+    for entrant, entry in submissions.list_entries(session, submission_ids):
         entrants[entry.submission_id][entrant.name] = [EvidenceRef.of_entry(entry)]
     declared = _declared(session, waiting[0], entrants)
     known = preregs.load_parsed(session, (s.prereg_sha256 for s in waiting if s.prereg_sha256 is not None))
     metrics = list(declared.manifest.metrics)
-    scores = read_each(session, {number: (_pairs(entrants[number]), metrics) for number in numbers})
+    scores = read_each(session, {number: (_pairs(entrants[number]), metrics) for number in submission_ids})
     tables: list[tuple[int, Table]] = []
     checks: dict[int, Sequence[Check]] = {}
     for each in waiting:
@@ -216,16 +218,16 @@ def held_back(
         return None
     boards = [board for board in manifest.leaderboards if isinstance(board, EstimateBoard)]
     measured = {board.name: {m.entrant: m for m in measuring.measure(board)} for board in boards}
-    numbers = {entrant.name: entrant.id for entrant, _ in submissions.list_entries(session, [submission.id])}
+    entrant_ids = {entrant.name: entrant.id for entrant, _ in submissions.list_entries(session, [submission.id])}
     token_ids = disclosed.lock_owner(session, attempt)
     known = disclosed.answers_of(session, submission.id)
     if not known:
-        answers = list(_answers(session, attempt, manifest, measured, numbers, token_ids))
+        answers = list(_answers(session, attempt, manifest, measured, entrant_ids, token_ids))
         disclosed.keep_answers(session, submission.id, answers)
         known = {each.entrant_id: each.shown for each in answers}
     if attempt.exempt or not rules.ladder:
         return None
-    return frozenset(name for name, number in numbers.items() if not known[number])
+    return frozenset(name for name, number in entrant_ids.items() if not known[number])
 
 
 def _told(held: frozenset[str]) -> Check:
@@ -243,24 +245,24 @@ def _answers(
     attempt: LabelAttempt,
     manifest: Manifest,
     measured: Mapping[str, Mapping[str, Measurement]],
-    numbers: Mapping[str, int],
+    entrant_ids: Mapping[str, int],
     token_ids: Sequence[int],
 ) -> Iterator[ScoredEntrant]:
     """Yield the answer of each entrant, by name; each that is shown is one that the next must beat.
 
-    `measured` are the entrants' measurements by board and name, `numbers` the entrants', `token_ids` their owner's.
+    `measured` are the entrants' measurements by board and name, `entrant_ids` the entrants', `token_ids` their owner's.
     """
     rules, is_closed = scoring_of(manifest), manifest.asked.facts.part == PRIVATE_PART
     is_free = attempt.exempt or is_closed or rules is None or not rules.ladder
     best, digests = disclosed.shown_before(session, attempt, token_ids)
-    for name in sorted(numbers):
+    for name in sorted(entrant_ids):
         board_scores = _board_scores(manifest, measured, name)
-        digest = disclosed.digest_predictions(session, (attempt.submission_id, numbers[name]))
+        digest = disclosed.digest_predictions(session, (attempt.submission_id, entrant_ids[name]))
         shown = is_free or digest in digests or improves(board_scores, best)
         if shown:
             best, digests = higher(best, board_scores), digests | {digest}
         n_numbers = sum(numbers_in(measurements[name]) for measurements in measured.values()) if shown else 0
-        yield ScoredEntrant(numbers[name], shown, board_scores, n_numbers, digest)
+        yield ScoredEntrant(entrant_ids[name], shown, board_scores, n_numbers, digest)
 
 
 def _board_scores(manifest: Manifest, measured: Mapping[str, Mapping[str, Measurement]], name: str) -> ShownScores:

@@ -36,18 +36,21 @@ from app.store.sql import is_due, one_of, retry_time
 from app.store.submissions import entrant_ids, list_events, lock_rows, set_status
 
 
-def make_current(session: Session, numbers: Collection[int]) -> None:
+def make_current(session: Session, submission_ids: Collection[int]) -> None:
     """Make locked submissions the evidence of their entrants, superseding what was current before.
 
     No entrant is in two of them. An entrant that already has newer evidence keeps it: the later upload wins, whichever
     is evaluated first.
     """
-    beside = _other_evidence(session, numbers)
-    entries = _entries(session, numbers)
+    beside = _other_evidence(session, submission_ids)
+    entries = _entries(session, submission_ids)
     for entry in entries:
         _make_current(session, entry, beside.get(entry.entrant_id, ()))
     session.flush()
-    changed = [*entries, *(other for others in beside.values() for other in others if other.superseded_by in numbers)]
+    changed = [
+        *entries,
+        *(other for others in beside.values() for other in others if other.superseded_by in submission_ids),
+    ]
     _close_superseded(session, {entry.submission_id for entry in changed if entry.state == "superseded"})
 
 
@@ -122,8 +125,8 @@ def tasks_of(session: Session, entry: Entry) -> list[str] | None:
     )
 
 
-def _entries(session: Session, numbers: Collection[int]) -> Sequence[Entry]:
-    query = select(Entry).where(one_of(Entry.submission_id, numbers))
+def _entries(session: Session, submission_ids: Collection[int]) -> Sequence[Entry]:
+    query = select(Entry).where(one_of(Entry.submission_id, submission_ids))
     return session.scalars(query.order_by(Entry.submission_id, Entry.entrant_id)).all()
 
 
@@ -161,12 +164,12 @@ def _was_current(entry: type[Entry]) -> ColumnElement[bool]:
     return or_(entry.state.in_(("current", "superseded")), and_(entry.state == "withdrawn", evaluated.exists()))
 
 
-def _other_evidence(session: Session, numbers: Collection[int]) -> dict[int, list[Entry]]:
+def _other_evidence(session: Session, submission_ids: Collection[int]) -> dict[int, list[Entry]]:
     """Return the other evidence that the entrants of submissions ever had, by entrant, the oldest first."""
-    own = select(Entry.entrant_id).where(one_of(Entry.submission_id, numbers))
+    own = select(Entry.entrant_id).where(one_of(Entry.submission_id, submission_ids))
     query = (
         select(Entry)
-        .where(Entry.entrant_id.in_(own), ~one_of(Entry.submission_id, numbers), _was_current(Entry))
+        .where(Entry.entrant_id.in_(own), ~one_of(Entry.submission_id, submission_ids), _was_current(Entry))
         .order_by(Entry.submission_id)
     )
     by_entrant: dict[int, list[Entry]] = {}
@@ -205,12 +208,12 @@ def _task_ids(session: Session, entry: Entry) -> set[int]:
     return set(session.scalars(query.distinct()).all())
 
 
-def _close_superseded(session: Session, numbers: Collection[int]) -> None:
+def _close_superseded(session: Session, submission_ids: Collection[int]) -> None:
     """Mark submissions that are no longer any entrant's evidence as superseded."""
-    if not numbers:
+    if not submission_ids:
         return
     held: dict[int, list[Entry]] = {}
-    for entry in _entries(session, numbers):
+    for entry in _entries(session, submission_ids):
         held.setdefault(entry.submission_id, []).append(entry)
     closed = [number for number, entries in held.items() if {entry.state for entry in entries} == {"superseded"}]
     for submission in lock_rows(session, closed):

@@ -107,9 +107,9 @@ def code_of(secret: bytes) -> str:
     return secret.hex()[:20]
 
 
-def last_errors(session: Session, numbers: Sequence[int]) -> dict[int, str | None]:
+def last_errors(session: Session, notification_ids: Sequence[int]) -> dict[int, str | None]:
     """Return for some addresses why their newest notification failed; None: it did not."""
-    tried = select(func.max(Delivery.id)).where(Delivery.notification_id.in_(numbers), Delivery.tries > 0)
+    tried = select(func.max(Delivery.id)).where(Delivery.notification_id.in_(notification_ids), Delivery.tries > 0)
     newest = tried.group_by(Delivery.notification_id).scalar_subquery()
     query = select(Delivery.notification_id, Delivery.last_error).where(Delivery.id.in_(newest))
     return dict(session.execute(query).all())

@@ -103,10 +103,10 @@ class Inputs:
         """Return the submissions that are the current evidence of each entrant, the oldest first."""
         return {name: [each.submission_id for each in stood] for name, stood in self.by_entrant().items()}
 
-    def without(self, numbers: frozenset[int]) -> Self:
+    def without(self, submission_ids: frozenset[int]) -> Self:
         """Return the same without some submissions: what would be published if they were not there."""
-        kept = tuple(s for s in self.standings if s.submission_id not in numbers)
-        return replace(self, standings=kept, left_out=numbers)
+        kept = tuple(s for s in self.standings if s.submission_id not in submission_ids)
+        return replace(self, standings=kept, left_out=submission_ids)
 
     @cached_property
     def digest(self) -> str:

@@ -77,17 +77,17 @@ def find_submission(session: Session, submission_id: int) -> Submission:
     return submission
 
 
-def followed(session: Session, numbers: Collection[int]) -> list[tuple[int, str | None, str]]:
+def followed(session: Session, submission_ids: Collection[int]) -> list[tuple[int, str | None, str]]:
     """Return of some submissions the number, the id of the request that brought it, and the status."""
-    query = select(Submission.id, Submission.request_id, Submission.status).where(one_of(Submission.id, numbers))
+    query = select(Submission.id, Submission.request_id, Submission.status).where(one_of(Submission.id, submission_ids))
     return [
         (number, request_id, status) for number, request_id, status in session.execute(query.order_by(Submission.id))
     ]
 
 
-def find_submissions(session: Session, numbers: Collection[int]) -> Sequence[Submission]:
+def find_submissions(session: Session, submission_ids: Collection[int]) -> Sequence[Submission]:
     """Return those of some submissions that there are, by number."""
-    query = select(Submission).where(one_of(Submission.id, numbers))
+    query = select(Submission).where(one_of(Submission.id, submission_ids))
     return session.scalars(query.order_by(Submission.id)).all()
 
 
@@ -96,18 +96,18 @@ def lock_submission(session: Session, submission_id: int) -> Submission:
     return lock_submissions(session, [submission_id])[0]
 
 
-def lock_submissions(session: Session, numbers: Collection[int]) -> Sequence[Submission]:
+def lock_submissions(session: Session, submission_ids: Collection[int]) -> Sequence[Submission]:
     """Return submissions by number; they stay locked, and their entrants with them, until the transaction ends.
 
     Everyone who moves a submission locks in this order: entrants, submissions, the benchmark; each kind by number.
     The locks leave the keys alone, so that rows that refer to what is locked can be added meanwhile. Raises NotFound.
     """
-    entrants.lock_numbered(session, session.scalars(_entrants_of(numbers)))
-    return lock_rows(session, numbers)
+    entrants.lock_numbered(session, session.scalars(_entrants_of(submission_ids)))
+    return lock_rows(session, submission_ids)
 
 
-def _entrants_of(numbers: Iterable[int]) -> Select[int]:
-    return select(Entry.entrant_id).where(one_of(Entry.submission_id, numbers))
+def _entrants_of(submission_ids: Iterable[int]) -> Select[int]:
+    return select(Entry.entrant_id).where(one_of(Entry.submission_id, submission_ids))
 
 
 def entrant_ids(session: Session, submission_id: int) -> Sequence[int]:
@@ -115,12 +115,12 @@ def entrant_ids(session: Session, submission_id: int) -> Sequence[int]:
     return session.scalars(_entrants_of([submission_id])).all()
 
 
-def lock_rows(session: Session, numbers: Collection[int]) -> Sequence[Submission]:
+def lock_rows(session: Session, submission_ids: Collection[int]) -> Sequence[Submission]:
     """Return submissions by number, which stay locked; their entrants must be locked already. Raises NotFound."""
-    query = select(Submission).where(one_of(Submission.id, numbers)).order_by(Submission.id)
+    query = select(Submission).where(one_of(Submission.id, submission_ids)).order_by(Submission.id)
     locked = session.scalars(query.with_for_update(key_share=True).execution_options(populate_existing=True)).all()
-    if len(locked) < len(set(numbers)):
-        missing = min(set(numbers) - {submission.id for submission in locked})
+    if len(locked) < len(set(submission_ids)):
+        missing = min(set(submission_ids) - {submission.id for submission in locked})
         raise NotFound(f"There is no submission {missing}.")
     return locked
 
@@ -156,12 +156,12 @@ def list_files(session: Session, submission_id: int) -> Sequence[SubmissionFile]
     return session.scalars(query.order_by(SubmissionFile.position)).all()
 
 
-def list_entries(session: Session, numbers: Collection[int]) -> list[tuple[Entrant, Entry]]:
+def list_entries(session: Session, submission_ids: Collection[int]) -> list[tuple[Entrant, Entry]]:
     """Return the entrants of some submissions and the status of each, by submission and name."""
     query = (
         select(Entrant, Entry)
         .join(Entry, Entry.entrant_id == Entrant.id)
-        .where(one_of(Entry.submission_id, numbers))
+        .where(one_of(Entry.submission_id, submission_ids))
         .order_by(Entry.submission_id, Entrant.name)
     )
     return list(session.execute(query).all())
@@ -199,23 +199,23 @@ def list_with_names(
     newest = select(Submission).where(Submission.benchmark_id == benchmark_id)
     newest = newest if status is None else newest.where(Submission.status == status)
     submissions = session.scalars(newest.order_by(Submission.id.desc()).limit(limit)).all()
-    numbers = [each.id for each in submissions]
+    submission_ids = [each.id for each in submissions]
     names: dict[int, list[str]] = {}
     query = select(Entry.submission_id, Entrant.name).join(Entrant, Entrant.id == Entry.entrant_id)
-    for number, name in session.execute(query.where(Entry.submission_id.in_(numbers)).order_by(Entrant.name)):
+    for number, name in session.execute(query.where(Entry.submission_id.in_(submission_ids)).order_by(Entrant.name)):
         names.setdefault(number, []).append(name)
     makers = select(Token.id, Token.name).where(Token.id.in_({each.token_id for each in submissions}))
     submitters: dict[int, str] = dict(session.execute(makers).all())
     events = select(SubmissionEvent.submission_id, SubmissionEvent.reason).order_by(SubmissionEvent.id)
-    of_state = events.where(SubmissionEvent.submission_id.in_(numbers), SubmissionEvent.status == status)
+    of_state = events.where(SubmissionEvent.submission_id.in_(submission_ids), SubmissionEvent.status == status)
     reasons: dict[int, str] = {} if status is None else dict(session.execute(of_state).all())
     return [ListedSubmission(each, names.get(each.id, ()), submitters[each.token_id], reasons.get(each.id, ""))
             for each in submissions]  # fmt: skip
 
 
-def manifest_versions(session: Session, numbers: Iterable[int]) -> dict[int, int]:
+def manifest_versions(session: Session, submission_ids: Iterable[int]) -> dict[int, int]:
     """Return under which version of its benchmark's manifest each submission was made, by their ids."""
-    query = select(Submission.id, Submission.manifest_version_id).where(one_of(Submission.id, numbers))
+    query = select(Submission.id, Submission.manifest_version_id).where(one_of(Submission.id, submission_ids))
     versions: dict[int, int] = dict(session.execute(query).all())
     return versions
 

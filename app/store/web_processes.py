@@ -50,12 +50,12 @@ TAKE_OFF = text(
 LEAVE = text("DELETE FROM web_process WHERE id = :process")
 
 
-def note_published(session: Session, benchmark_id: int, numbers: Collection[int]) -> None:
+def note_published(session: Session, benchmark_id: int, submission_ids: Collection[int]) -> None:
     """Note for every web process with a heartbeat that it may still serve pages without these submissions.
 
     Called last in a publication: it stores the benchmark's `boards_version` with them, which the publication raises.
     """
-    session.execute(ENTER, {"numbers": sorted(numbers), "benchmark": benchmark_id})
+    session.execute(ENTER, {"numbers": sorted(submission_ids), "benchmark": benchmark_id})
 
 
 def note_shown(session: Session, process: str, slug: str, boards_version: int) -> None:
@@ -80,11 +80,11 @@ def is_unshown(number: ColumnElement[Any] | InstrumentedAttribute[Any]) -> Colum
     return exists(_waited_for().where(Unshown.submission_id == number))
 
 
-def unshown(session: Session, numbers: Collection[int]) -> set[int]:
+def unshown(session: Session, submission_ids: Collection[int]) -> set[int]:
     """Return those of some submissions that some web process with a heartbeat may not show yet."""
-    if not numbers:
+    if not submission_ids:
         return set()
-    return set(session.scalars(_waited_for().where(one_of(Unshown.submission_id, numbers))))
+    return set(session.scalars(_waited_for().where(one_of(Unshown.submission_id, submission_ids))))
 
 
 def status_said(status: str, *, is_unshown: bool) -> str:

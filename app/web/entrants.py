@@ -34,7 +34,7 @@ from app.web.description import described, table_routes
 from app.web.documents import CardDocument, EntrantFieldsDocument, TableDocument
 from app.web.forms import FIELDS, FILES
 from app.web.kept_forms import UNSENT, KeptForm, keeping
-from app.web.requests import received_files, spool
+from app.web.requests import copy_files, received_files
 from app.web.state import SessionDep, StateDep, get_state
 from app.web.views import (
     NO_STORE,
@@ -129,7 +129,7 @@ def _received(file: UploadFile, folder: Path) -> ReceivedFile:
         problem = Problem(f"expected a file that ends in {', '.join(SUFFIXES)}", column="file",
                           value=clip_for_message(file.filename or ""))  # fmt: skip
         raise FieldRejected("The file cannot be read.", [problem])
-    sent = spool([file], folder)[0]
+    sent = copy_files([file], folder)[0]
     if sent.path.stat().st_size > MOST_BYTES:
         raise TooLarge(f"A file of fields may have at most {MOST_BYTES >> 20} MiB.")
     return ReceivedFile(sent.name, sent.path, suffix, 0)

@@ -41,7 +41,7 @@ from app.web.caller import PUBLIC, Caller, Uploader, may
 from app.web.checked_first import CheckedFirst
 from app.web.description import described, table_routes
 from app.web.documents import Document, ItemsDocument, LabelsDocument, OwnerLinkDocument, TableDocument
-from app.web.requests import MAX_FIELDS, Body, Line, Reason, gone, received_files, refuse_unknown, spool
+from app.web.requests import MAX_FIELDS, Body, Line, Reason, copy_files, gone, received_files, refuse_unknown
 from app.web.state import SessionDep, State, StateDep
 from app.web.tokens import TokenNumber
 from app.web.views import NO_STORE, around, json_answer, name_links, split_format, table_answer, view_of
@@ -207,7 +207,7 @@ async def read_and_store(
     with received_files() as folder:
         beside, owner = state.readers.beside, uploader.owner
         async with beside.taken(Turn.of(owner, LATER)):
-            uploads = await run_in_threadpool(spool, [file], folder)
+            uploads = await run_in_threadpool(copy_files, [file], folder)
         work = partial(read, uploads, Limits.from_settings(state.settings))
         with beside.ending(Turn.of(owner)) as storing:
             reading = await state.readers.read(work, folder, uploader.id, gone(request), storing)

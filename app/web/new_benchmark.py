@@ -35,7 +35,7 @@ from app.web.cookies import form_key_of
 from app.web.description import described
 from app.web.documents import DraftedDocument
 from app.web.kept_forms import UNSENT, KeptForm, keeping
-from app.web.requests import TYPED, gone, received_files, spool
+from app.web.requests import TYPED, copy_files, gone, received_files
 from app.web.state import State, StateDep
 from app.web.views import NO_STORE, json_answer, page
 
@@ -145,7 +145,7 @@ async def draft(
     chosen, limits = [file for file in files if file.filename], Limits.from_settings(state.settings)
     with received_files() as folder:
         async with state.readers.beside.taken(Turn.of(caller.owner, LATER)):
-            sent = await run_in_threadpool(spool, chosen, folder)
+            sent = await run_in_threadpool(copy_files, chosen, folder)
         with state.readers.beside.ending(Turn.of(caller.owner)) as storing:
             work = partial(look, sent, folder / "unpacked", stated, limits)
             document, evidence = await state.readers.read(work, folder, caller.id, gone(request), storing)

@@ -95,7 +95,7 @@ async def yaml_of(request: Request) -> bytes:
     return sent
 
 
-def spool(files: Sequence[UploadFile], folder: Path) -> list[SentFile]:
+def copy_files(files: Sequence[UploadFile], folder: Path) -> list[SentFile]:
     """Copy uploaded files into a folder under names of our own."""
     uploads = []
     for position, file in enumerate(files):

@@ -65,10 +65,10 @@ from app.web.requests import (
     Line,
     Reason,
     Text,
+    copy_files,
     gone,
     received_files,
     refuse_unknown,
-    spool,
 )
 from app.web.state import SessionDep, State, StateDep
 from app.web.views import NO_STORE, WantedDep, csv_answer, json_answer, page, refuse_other_formats, split_format
@@ -183,7 +183,7 @@ def _upload(
 ) -> tuple[Upload, Callable[[], Evidence]]:
     """Copy the files to disk, and return the upload and what reads it."""
     # Files are copied without a connection in hand.
-    copied, by = spool(files, folder), TokenHolder(caller.id, caller.name)
+    copied, by = copy_files(files, folder), TokenHolder(caller.id, caller.name)
     with state.sessions() as session:
         upload = upload_to(session, slug, copied, fields, by, is_dry=is_dry, request_id=current_request())
         return upload, reading_of(session, upload, Limits.from_settings(state.settings))

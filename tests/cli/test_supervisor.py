@@ -46,7 +46,7 @@ def test_failures_in_a_row_are_counted() -> None:
     with supervised([program((sys.executable, "-c", "raise SystemExit(7)"))]) as [child]:
 
         def failed_twice() -> bool:
-            child.tend()
+            child.check()
             return child.n_failed_starts == 2
 
         assert eventually(failed_twice)
@@ -116,7 +116,7 @@ def test_a_process_that_starts_slowly_is_not_killed_for_ever(monkeypatch: pytest
     with supervised([slow]) as [child]:
 
         def comes_up() -> bool:
-            child.tend()
+            child.check()
             failures.append(child.n_failed_starts)
             return child.is_up
 

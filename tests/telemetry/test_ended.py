@@ -91,12 +91,12 @@ def test_a_server_adds_up_in_its_turn(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv(FOLDER, str(tmp_path))
     with counting(tmp_path, 1):
         pass
-    FiguresOfEnded(every_s=60).tend()
+    FiguresOfEnded(every_s=60).check()
     before = files(tmp_path)
-    FiguresOfEnded(every_s=0).tend()
+    FiguresOfEnded(every_s=0).check()
     after = files(tmp_path)
     monkeypatch.setenv(FOLDER, str(tmp_path / "gone"))
-    FiguresOfEnded(every_s=0).tend()
+    FiguresOfEnded(every_s=0).check()
 
     assert "counter_ended.db" not in before
     assert after == ["counter_ended.db", "histogram_ended.db"]
