@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.special import gammainc
 
 from app.admission.case import Case, Check, Earlier, in_utc, is_after, listed, some
-from app.manifest.model import Manifest
+from app.manifest.model import Manifest, Metric
 from app.names import name_key
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.values.facts import EXACT_BEST, FLAGS, ONE_VALUE, Finding, Forensics
@@ -835,9 +835,8 @@ def exactly_best(manifest: Manifest, scores: ScoreTable) -> Iterator[Finding]:
     values are the best possible and the metric alone ranks a board: that every run was valid is not suspicious.
     """
     needed = [board.required_metrics() for board in manifest.leaderboards]
-    for metric in dict.fromkeys(name for names in needed for name in names):
-        declared = manifest.metrics.get(metric)
-        if declared is None or declared.best is None or metric not in scores.columns:
+    for metric, declared in _ranking_metrics(manifest, scores):
+        if declared.best is None:
             continue
         values = scores.value(metric)
         at_best = abs(values - declared.best) <= _nothing(scores.entrant, values)
@@ -858,10 +857,8 @@ def decided_by_one(manifest: Manifest, scores: ScoreTable) -> Iterator[Finding]:
     No range rules out such a value, and the average is then whatever the owner wrote into one cell. Tasks of which one
     has scores in a far larger unit look the same: then that task alone ranks the board.
     """
-    needed = [board.required_metrics() for board in manifest.leaderboards]
-    for metric in dict.fromkeys(name for names in needed for name in names):
-        declared = manifest.metrics.get(metric)
-        if declared is None or declared.best is not None or metric not in scores.columns:
+    for metric, declared in _ranking_metrics(manifest, scores):
+        if declared.best is not None:
             continue
         values = scores.value(metric)
         sign = 1.0 if declared.direction == "maximize" else -1.0
@@ -874,6 +871,13 @@ def decided_by_one(manifest: Manifest, scores: ScoreTable) -> Iterator[Finding]:
             if n >= MIN_ROWS and most > NEARLY_ALL * sum_:
                 what = f"one {declared.title or metric} of {entrant}, {sign * most:.6g}"
                 yield Finding(ONE_VALUE, entrant, f"{what}, is more than nine tenths of the sum of its {n:,} in size")
+
+
+def _ranking_metrics(manifest: Manifest, scores: ScoreTable) -> Iterator[tuple[str, Metric]]:
+    """Yield each metric that ranks a board and that the rows have, with its declaration."""
+    for name in dict.fromkeys(name for board in manifest.leaderboards for name in board.required_metrics()):
+        if name in manifest.metrics and name in scores.columns:
+            yield name, manifest.metrics[name]
 
 
 def _nothing(entrant: Coded, values: FloatArray) -> FloatArray:

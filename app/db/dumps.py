@@ -147,7 +147,6 @@ def restore_dump(folder: Path, database_url: str) -> Note:
             "--single-transaction",
             "--exit-on-error",
             *OF_NOBODY,
-            "--no-privileges",
         ]
         run("The backup could not be restored; the database is as empty as before", [*command, folder / DUMP],
             database_url)  # fmt: skip
@@ -297,8 +296,8 @@ def major_of(program: Path) -> int | None:
     return None if number is None else int(number[1])
 
 
-def run(what: str, command: Sequence[str | Path], database_url: str | None = None) -> str:
-    """Run a program to its end and return what it printed. Raises BackupError with the first line of its complaint.
+def run(what: str, command: Sequence[str | Path], database_url: str | None = None) -> None:
+    """Run a program to its end. Raises BackupError with the first line of its complaint.
 
     The address of a database becomes its argument `--dbname`, without the password: that is in the environment.
     """
@@ -310,7 +309,6 @@ def run(what: str, command: Sequence[str | Path], database_url: str | None = Non
     )
     if done.returncode != 0:
         raise BackupError(f"{what}: {complaint(done.stderr or done.stdout)}.")
-    return done.stdout
 
 
 def without_password(database_url: str, environ: dict[str, str]) -> str:

@@ -123,12 +123,12 @@ def _create(database_url: str, pool_size: int, about_pooling: dict[str, str | No
     )
 
 
-async def dispose_unused(engine: Engine, wait_s: float = LAST_STATEMENTS_S) -> None:
+async def dispose_unused(engine: Engine) -> None:
     """Close an engine's connections once no thread has one, or the time is over.
 
     A thread goes on when the task that waits for it is cancelled, and a connection that it still has would stay open.
     """
-    deadline = time.monotonic() + wait_s
+    deadline = time.monotonic() + LAST_STATEMENTS_S
     while isinstance(engine.pool, QueuePool) and engine.pool.checkedout() and time.monotonic() < deadline:
         await asyncio.sleep(0.01)
     engine.dispose()

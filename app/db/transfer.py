@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from graphlib import TopologicalSorter
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -274,13 +275,7 @@ def _ordered(connection: Connection, tables: Sequence[str]) -> Sequence[str]:
     for table, other in connection.execute(REFERENCES).fetchall():
         if table.strip('"') in needs and (table, other) not in later:
             needs[table.strip('"')].add(other.strip('"'))
-    ordered: list[str] = []
-    while len(ordered) < len(tables):
-        ready = [table for table in tables if table not in ordered and needs[table] <= set(ordered)]
-        if not ready:
-            raise BackupError(f"The tables {', '.join(sorted(set(tables) - set(ordered)))} refer to each other.")
-        ordered += ready
-    return ordered
+    return list(TopologicalSorter(needs).static_order())
 
 
 def _insert(connection: Connection, folder: Path, table: str, without: Sequence[str]) -> None:

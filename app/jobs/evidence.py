@@ -117,7 +117,7 @@ def snapshot_evidence(
     session: Session,
     benchmark: Benchmark,
     snapshot: Snapshot,
-    kept: Cache[ScoreTable],
+    kept: Cache[ScoreTable] | None = None,
     *,
     only: Collection[str] | None = None,
     manifest: Manifest | None = None,
@@ -125,7 +125,7 @@ def snapshot_evidence(
     """Return what a snapshot was computed from: its manifest, with the grid as it was, and everybody's evidence.
 
     Of some entrants alone with `only`, with what their rows record besides; under another manifest with `manifest`.
-    Neither is read from what is kept.
+    Neither goes with `kept`, the rows of everybody under a snapshot's own manifest, which is read from and added to.
     """
     declared = benchmarks.load_declared(session, benchmark, snapshot.manifest_version_id)
     filled = manifest or grids.with_grids(session, declared, snapshots.load_standings(session, snapshot.id))
@@ -134,7 +134,7 @@ def snapshot_evidence(
     for stood in snapshots.load_refs(session, snapshot.id):
         if only is None or stood.entrant in only:
             refs.setdefault(stood.entrant, []).append(stood.ref)
-    rows, key = kept if only is None and manifest is None else kept_rows(), snapshot.id.to_bytes(8)
+    rows, key = kept_rows() if kept is None else kept, snapshot.id.to_bytes(8)
     measuring = cache(lambda: Measuring(session, declared, refs))
 
     def scores(left_out: LeftOut) -> ScoreTable:

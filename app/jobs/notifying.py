@@ -56,13 +56,11 @@ class Outgoing:
 NOWHERE = Outgoing()
 
 
-def notify_due(sessions: SessionFactory, outgoing: Outgoing = NOWHERE) -> int:
-    """Send the due notifications and return how many were attempted; failures are retried with growing delays."""
-    return asyncio.run(deliver_due(sessions, outgoing))
+async def deliver_due(sessions: SessionFactory, outgoing: Outgoing) -> int:
+    """Send what is due, and what becomes due meanwhile, until nothing is in hand; return how many were attempted.
 
-
-async def deliver_due(sessions: SessionFactory, outgoing: Outgoing = NOWHERE) -> int:
-    """Send what is due, and what becomes due meanwhile, until nothing is in hand; return how many were attempted."""
+    Failures are retried with growing delays.
+    """
     n_tried, in_hand = 0, dict[asyncio.Task[None], int]()
     async with asyncio.TaskGroup() as group:
         while True:

@@ -1042,10 +1042,10 @@ def commented(line: str, comment: str) -> str:
     return f"{indent}# {comment}\n{line}"
 
 
-def such_as(words: Sequence[str], n_shown: int = 3) -> str:
+def such_as(words: Sequence[str]) -> str:
     """Return a few of many, for a comment."""
-    shown = ", ".join(word[:40] for word in words[:n_shown])
-    return f"{len(words):,}, such as {shown}" if len(words) > n_shown else shown
+    shown = ", ".join(word[:40] for word in words[:MOST_NAMED])
+    return f"{len(words):,}, such as {shown}" if len(words) > MOST_NAMED else shown
 
 
 def task_line(task: str, where: Mapping[str, str]) -> str:

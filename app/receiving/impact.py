@@ -186,18 +186,17 @@ MOST_PREVIEWED_BOARDS = 20
 OTHER_KIND = "Which ranks would change is computed for scores and episodes alone."
 
 
-def preview_of(session: Session, declared: Declared, manifest: Manifest, kept: Cache[ScoreTable]) -> dict[str, Any]:
+def preview_of(session: Session, declared: Declared, manifest: Manifest) -> dict[str, Any]:
     """Return, for each board of either manifest, whose rank changes, and which boards are added, removed or fail."""
     shown = snapshots.find_snapshot(session, declared.benchmark)
     if shown is None:
         return {"reason": NOTHING_YET, "boards": []}
-    evidence = snapshot_evidence(session, declared.benchmark, shown, kept)
     if not kind_of(manifest).rows.are_plain:
         return {"reason": OTHER_KIND, "boards": []}
+    evidence = snapshot_evidence(session, declared.benchmark, shown, manifest=manifest)
     if evidence.n_rows() > MOST_ROWS or len(evidence.entrants()) > MOST_ENTRANTS:
         return {"reason": TOO_LARGE, "boards": []}
-    changed = snapshot_evidence(session, declared.benchmark, shown, kept, manifest=manifest)
-    boards = [_on_board(session, shown, changed, spec) for spec in manifest.leaderboards[:MOST_PREVIEWED_BOARDS]]
+    boards = [_on_board(session, shown, evidence, spec) for spec in manifest.leaderboards[:MOST_PREVIEWED_BOARDS]]
     gone = {spec.name for spec in declared.manifest.leaderboards} - {spec.name for spec in manifest.leaderboards}
     return {
         "reason": None,

@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
-from sqlalchemy import Integer, cast, func, insert, select
+from sqlalchemy import Integer, Row, cast, func, insert, select
 from sqlalchemy.orm import Session
 
 from app.admission.case import Check
@@ -63,22 +63,9 @@ PER_BOARD, PER_METRIC, PER_TASK, MANY_TASKS = 5, 9, 6, 100
 """Numbers per ordered pair in the pairwise tables, over all metrics, and in the tests of a task."""
 
 
-@dataclass(frozen=True)
-class _Answers:
-    """The answers given to one token."""
-
-    token_id: int
-    exempt: bool
-    n_attempts: int
-    last_at: datetime
-    n_answers: int
-    n_shown: int
-    n_numbers: int
-
-
 def disclosed_table(session: Session, declared: Declared) -> Table:
     """Return a row for each owner with anything scored against private labels, largest disclosure first."""
-    of_owner: dict[int, list[_Answers]] = {}
+    of_owner: dict[int, list[Row[Any]]] = {}
     linked = owners(session, declared.benchmark.id)
     for answered in _answers_of(session, declared.benchmark.id):
         of_owner.setdefault(linked.get(answered.token_id, answered.token_id), []).append(answered)
@@ -116,28 +103,28 @@ def _notes(most: float | None) -> tuple[str, ...]:
     return (f"{counted}{bound} Of the private part nothing is disclosed before the close.",)
 
 
-def _answers_of(session: Session, benchmark_id: int) -> Iterable[_Answers]:
-    shown = func.coalesce(func.sum(cast(LabelAnswer.shown, Integer)), 0)
+def _answers_of(session: Session, benchmark_id: int) -> Sequence[Row[Any]]:
+    """Return what was answered to each token."""
     query = (
         select(
             LabelAttempt.token_id,
-            func.bool_and(LabelAttempt.exempt),
-            func.count(LabelAttempt.submission_id.distinct()),
-            func.max(LabelAttempt.at),
-            func.count(LabelAnswer.entrant_id),
-            shown,
-            func.coalesce(func.sum(LabelAnswer.n_numbers), 0),
+            func.bool_and(LabelAttempt.exempt).label("exempt"),
+            func.count(LabelAttempt.submission_id.distinct()).label("n_attempts"),
+            func.max(LabelAttempt.at).label("last_at"),
+            func.count(LabelAnswer.entrant_id).label("n_answers"),
+            func.coalesce(func.sum(cast(LabelAnswer.shown, Integer)), 0).label("n_shown"),
+            func.coalesce(func.sum(LabelAnswer.n_numbers), 0).label("n_numbers"),
         )
         .outerjoin(LabelAnswer, LabelAnswer.submission_id == LabelAttempt.submission_id)
         .where(LabelAttempt.benchmark_id == benchmark_id)
         .group_by(LabelAttempt.token_id)
         .order_by(LabelAttempt.token_id)
     )
-    return [_Answers(*row) for row in session.execute(query)]
+    return session.execute(query).all()
 
 
 def _row(
-    session: Session, declared: Declared, owner: int, answers: Sequence[_Answers], most: float | None, of_pairs: int
+    session: Session, declared: Declared, owner: int, answers: Sequence[Row[Any]], most: float | None, of_pairs: int
 ) -> tuple[Cell, ...]:
     rules, quota = scoring_of(declared.manifest), look_up_quota(session, declared, owner)
     n_answers, n_shown = sum(answered.n_answers for answered in answers), sum(answered.n_shown for answered in answers)

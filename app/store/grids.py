@@ -4,10 +4,10 @@ belong to the version of the manifest under which they were uploaded, and hold f
 Why: docs/adr/006-grids-and-provisional-boards.md.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
-from sqlalchemy import func, insert, select
+from sqlalchemy import Row, func, insert, select
 from sqlalchemy.orm import Session
 
 from app.db.models import Entrant, ItemSet, ManifestVersion, Submission
@@ -103,7 +103,9 @@ def with_grids(
 
     `stood` are the submissions that are the evidence of entrants, `owners` whom they belong to, for boards.
     """
-    known = _submissions(session, {number for numbers in stood.values() for number in numbers})
+    numbers = {number for own in stood.values() for number in own}
+    query = select(Submission.id, Submission.manifest_version_id, Submission.prereg_sha256)
+    known = {each.id: each for each in session.execute(query.where(one_of(Submission.id, numbers)))}
     of = {name: [known[number] for number in numbers] for name, numbers in stood.items()}
     facts = _facts(session, declared)
     earlier = _Earlier(session, declared, declared.manifest.with_grid_facts(facts).asked)
@@ -129,21 +131,11 @@ def _arrivals(session: Session, benchmark_id: int, names: Iterable[str]) -> dict
     }
 
 
-@dataclass(frozen=True)
-class _Admitted:
-    """The version of the manifest under which a submission was admitted, and its registration."""
-
-    version_id: int
-    prereg_sha256: str | None
+Admitted = Row[int, int, str | None]
+"""A submission: its number, the version of the manifest under which it was admitted, and its registration."""
 
 
-def _submissions(session: Session, numbers: Collection[int]) -> dict[int, _Admitted]:
-    query = select(Submission.id, Submission.manifest_version_id, Submission.prereg_sha256)
-    rows = session.execute(query.where(one_of(Submission.id, numbers)))
-    return {number: _Admitted(version, sha256) for number, version, sha256 in rows}
-
-
-def _chosen(session: Session, manifest: Manifest, admitted: Sequence[_Admitted]) -> Chosen:
+def _chosen(session: Session, manifest: Manifest, admitted: Sequence[Admitted]) -> Chosen:
     if manifest.grid is None or not manifest.grid.registration_may_choose:
         return {}
     axes: dict[str, tuple[object, ...]] = {}
@@ -163,9 +155,9 @@ class _Earlier:
         self._now = now
         self._known: dict[int, RequiredGrid] = {}
 
-    def of(self, admitted: Sequence[_Admitted]) -> tuple[RequiredGrid, ...]:
+    def of(self, admitted: Sequence[Admitted]) -> tuple[RequiredGrid, ...]:
         """Return the grids under which an entrant was admitted, oldest first; none where today's asks the same."""
-        versions = dict.fromkeys(each.version_id for each in admitted)
+        versions = dict.fromkeys(each.manifest_version_id for each in admitted)
         if self._declared.version.id in versions:
             return ()
         before = [self._under(version) for version in sorted(versions)]

@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -159,7 +159,7 @@ V = TypeVar("V")
 
 
 class LazyValues(Mapping[str, V]):
-    """Values by name, some of them in memory; the others are read together when one is first accessed.
+    """Values by name, some of them in memory; the others are of `read`, which is called when one is accessed.
 
     Losses and curves are as large as the evidence, but are shown only for the few best of a thousand entrants.
     """
@@ -173,7 +173,7 @@ class LazyValues(Mapping[str, V]):
         """Return one value."""
         if name not in self._apart:
             return self._at_hand[name]
-        return self._read_apart[name]
+        return self._read()[name]
 
     def __contains__(self, name: object) -> bool:
         """Say whether there is one, without reading it."""
@@ -186,10 +186,6 @@ class LazyValues(Mapping[str, V]):
     def __len__(self) -> int:
         """Return the number of names."""
         return len(self._at_hand) + len(self._apart)
-
-    @cached_property
-    def _read_apart(self) -> Mapping[str, V]:
-        return self._read()
 
 
 def pack_measurement(measurement: Measurement, apart: Set[str] = NOTHING_APART) -> bytes:

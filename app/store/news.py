@@ -1,6 +1,4 @@
-"""News and search: the latest changes of published boards, and names that contain a text. Only of benchmarks that
-everybody may read: `listed` is the one place that says which.
-"""
+"""News: the latest changes of published boards, of benchmarks that everybody may read, as `listed` says."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

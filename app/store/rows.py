@@ -334,16 +334,14 @@ def read_rows(
     return read_each(session, asked, beside=rows.beside, tasks_of=tasks_of, has_texts=has_texts)[None]
 
 
-def read_scores(
-    session: Session, pairs: Sequence[Pair], columns: Sequence[str], *, beside: Sequence[str] = ()
-) -> ScoreTable:
+def read_scores(session: Session, pairs: Sequence[Pair], columns: Sequence[str]) -> ScoreTable:
     """Return the rows of (submission, entrant) pairs as one table with the wanted value columns.
 
-    Columns `beside` are there where any submission has them. A submission made under an older manifest may lack a
-    column; its values are null there. Tasks that newer evidence of the entrant has taken over are left out. Rows come
-    in the order of entrant, task and position, whatever the order in which they were stored.
+    A submission made under an older manifest may lack a column; its values are null there. Tasks that newer evidence of
+    the entrant has taken over are left out. Rows come in the order of entrant, task and position, whatever the order in
+    which they were stored.
     """
-    return read_each(session, {None: (pairs, columns)}, beside=beside)[None]
+    return read_each(session, {None: (pairs, columns)})[None]
 
 
 def read_each(
@@ -354,7 +352,10 @@ def read_each(
     tasks_of: TasksOf | None = None,
     has_texts: bool = False,
 ) -> dict[K, ScoreTable]:
-    """Return what `read_scores` returns of each of several pairs and columns, by one reading of them all."""
+    """Return what `read_scores` returns of each of several pairs and columns, by one reading of them all.
+
+    Columns `beside` are there where any submission has them.
+    """
     pairs = sorted({pair for wanted, _ in asked.values() for pair in wanted})
     names = {number: name for number, (name, _) in _tasks_of_pairs(session, pairs).items()}
     stood = {(s.submission, s.entrant_id): s for s in read_row_blocks(session, pairs, tasks_of)}

@@ -4,7 +4,7 @@ What lrdbench measures between estimators has rows and no entry: it belongs to i
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -85,9 +85,12 @@ def others_records(session: Session, benchmark_id: int, besides: Collection[str]
 
 def read_parts(sessions: SessionFactory, pairs: Sequence[tuple[int, int]]) -> Iterator[ScoreTable]:
     """Yield the rows of `app.store.rows.read_records` in parts of PART_ROWS."""
-    for run in _runs(pairs):
-        stored = read_for_export(sessions, partial(_columns, submission_id=run.submission))
-        for rows in read_in_parts(sessions, partial(_read_part, _rows(run)), PART_ROWS):
+    submissions = sorted({submission for submission, _ in pairs})
+    for number in submissions:
+        stored = read_for_export(sessions, partial(_columns, submission_id=number))
+        entrants = [entrant for submission, entrant in pairs if submission == number]
+        query = _rows(number, entrants, with_diagnostics=len(submissions) == 1)
+        for rows in read_in_parts(sessions, partial(_read_part, query), PART_ROWS):
             if rows:
                 yield _to_table([(*row, stored) for row in rows], tuple(stored))
 
@@ -96,27 +99,13 @@ def _read_part(query: Select[Any], session: Session, after: int, n_rows: int) ->
     return [tuple(row) for row in session.execute(query.where(Score.position > after).limit(n_rows))]
 
 
-@dataclass(frozen=True)
-class _Run:
-    """The entrants of a submission whose rows are wanted, and whether what it measured between them is too."""
-
-    submission: int
-    entrants: tuple[int, ...]
-    with_diagnostics: bool
-
-
-def _runs(pairs: Sequence[tuple[int, int]]) -> list[_Run]:
-    submissions = sorted({submission for submission, _ in pairs})
-    entrants = {wanted: tuple(e for submission, e in pairs if submission == wanted) for wanted in submissions}
-    return [_Run(submission, entrants[submission], len(submissions) == 1) for submission in submissions]
-
-
 def _columns(session: Session, submission_id: int) -> list[str]:
     return list(session.scalars(select(Submission.columns).where(Submission.id == submission_id)).one())
 
 
-def _rows(run: _Run) -> Select[Any]:
-    owned = select(Entry.entrant_id).where(Entry.submission_id == run.submission)
+def _rows(submission_id: int, entrants: Sequence[int], *, with_diagnostics: bool) -> Select[Any]:
+    """Select the rows of some entrants of a submission, and where wanted what it measured between them."""
+    owned = select(Entry.entrant_id).where(Entry.submission_id == submission_id)
     return (
         select(
             Score.position, Entrant.name, StoredTask.name, StoredTask.stratum, Score.item, Score.file, Score.row,
@@ -125,8 +114,8 @@ def _rows(run: _Run) -> Select[Any]:
         .join(Entrant, Entrant.id == Score.entrant_id)
         .join(StoredTask, StoredTask.id == Score.task_id)
         .where(
-            Score.submission_id == run.submission,
-            Score.entrant_id.in_(run.entrants) | (Score.entrant_id.not_in(owned) if run.with_diagnostics else false()),
+            Score.submission_id == submission_id,
+            Score.entrant_id.in_(entrants) | (Score.entrant_id.not_in(owned) if with_diagnostics else false()),
         )
         .order_by(Score.position)
     )  # fmt: skip

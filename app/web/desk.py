@@ -107,7 +107,7 @@ def put_manifest(
         benchmarks.check_update(session, slug, parsed, yaml)
         allow(session, LONG_REQUESTS)
         with state.computing.taken_in_thread(caller.owner):
-            preview = preview_of(session, declared, parsed, state.rows)
+            preview = preview_of(session, declared, parsed)
         return _desk(slug, request, session, yaml.decode(), diff_of(declared.version.yaml, yaml), preview)
 
 

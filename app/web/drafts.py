@@ -139,7 +139,7 @@ def show_board(
     allow(session, LONG_REQUESTS)
     manifest = grids.with_grids(session, declared, snapshots.load_standings(session, shown.id))
     with state.computing.taken_in_thread(caller.owner):
-        table = _table(spec, snapshot_evidence(session, benchmark, shown, state.rows, manifest=manifest))
+        table = _table(spec, snapshot_evidence(session, benchmark, shown, manifest=manifest))
     view = view_of(session, benchmarks.load_declared(session, benchmark), table, shown)
     links = [("The draft", ADDRESS.format(slug=slug))]
     return table_answer(request, around(view, f"{links[0][1]}/{name}", links, name_links(declared)), fmt)

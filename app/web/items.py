@@ -77,7 +77,7 @@ def _compared(
         return view
     allow(session, LONG_REQUESTS)
     benchmark = benchmark_rows.find_benchmark(session, view.slug)
-    evidence = snapshot_evidence(session, benchmark, view.snapshot, state.rows, only=pair)
+    evidence = snapshot_evidence(session, benchmark, view.snapshot, only=pair)
     spec = evidence.manifest.leaderboard(board)
     refused = PRIVATE if scoring_of(evidence.manifest) is not None else ""
     rows = kind_of(evidence.manifest).rows

@@ -242,7 +242,7 @@ def _by_task(
         return None
     declared = benchmarks.find_declared(session, view.slug)
     allow(session, LONG_REQUESTS)
-    evidence = snapshot_evidence(session, declared.benchmark, view.snapshot, state.rows, only=pair)
+    evidence = snapshot_evidence(session, declared.benchmark, view.snapshot, only=pair)
     rows = None if kind_of(evidence.manifest).rows.are_packed else evidence.scores(NOBODY)
     if rows is None or not set(pair) <= set(rows.entrant.words):
         return None

@@ -1,11 +1,20 @@
 """Servers of the web and of mail that write down what they are told, for the tests of notifications."""
 
+import asyncio
 import socketserver
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from app.db.engine import SessionFactory
+from app.jobs.notifying import Outgoing, deliver_due
+
+
+def notify_due(sessions: SessionFactory, outgoing: Outgoing) -> int:
+    """Send the due notifications, as the worker does, and return how many were attempted."""
+    return asyncio.run(deliver_due(sessions, outgoing))
 
 
 @dataclass

@@ -14,9 +14,9 @@ import pytest
 from sqlalchemy import text
 
 from app.config import Settings
-from app.jobs.notifying import Outgoing, notify_due
+from app.jobs.notifying import Outgoing
 from tests.cases.databases import as_runtime, new_database
-from tests.cases.listeners import mail_listener, slow_listener, web_listener
+from tests.cases.listeners import mail_listener, notify_due, slow_listener, web_listener
 from tests.cases.waiting import eventually
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, declare, send
 from tests.fixtures import OWN_DATABASE, Prepare, Prepared, Site, open_site

@@ -14,10 +14,10 @@ import pytest
 from sqlalchemy import text
 
 from app.config import Settings
-from app.jobs.notifying import Outgoing, notify_due
+from app.jobs.notifying import Outgoing
 from app.web.page_cache import Freshness, watch
 from tests.cases import patient
-from tests.cases.listeners import web_listener
+from tests.cases.listeners import notify_due, web_listener
 from tests.cases.offline import plumbline
 from tests.cases.processes import admin, send, wait_until_settled
 from tests.cases.running_server import RunningServer, fresh_data_dir, running_server
