@@ -70,6 +70,11 @@ def test_successes_are_told_only_where_all_of_eight_or_more_are() -> None:
         ("minimize", [0, 1, 1e50, 0, 2], None, None),
         ("maximize", [0, 1, -1e50, 0, 2], None, None),
         ("maximize", [0, 1, 1e50, 0], None, None),
+        ("maximize", [0, 0.25, 0.75, 9.01, 0], None, "9.01"),
+        ("maximize", [0, 0.25, 0.75, 9, 0], None, None),
+        ("minimize", [0, 0.25, 0.75, -9.01, 0], None, "-9.01"),
+        ("maximize", [0, -0.25, -0.75, 9, 0], None, None),
+        ("maximize", [float("nan"), 1, 1e50, 0, 0], None, None),
         ("maximize", [0, 0, 1, 0, 0], 1.0, None),
         ("maximize", [0, 1, 7, 5, 2], None, None),
         ("maximize", [0, 0, 0, 0, 0], None, None),
@@ -86,3 +91,26 @@ def test_one_value_that_is_nearly_all_of_a_sum_without_a_limit_is_told(
     assert findings_of(decided_by_one, ERRORS, values, min=None, max=top, direction=direction) == [sentence] * bool(
         told
     )
+
+
+@pytest.mark.parametrize(
+    ("said", "values", "limits", "sentence"),
+    [
+        (exactly_best, [900.0, 0.3, 1e-10, 1e-10, 1100.0, 0.4], {"min": 0.0}, "error of a is 0 in 1 of 3 rows"),
+        (decided_by_one, [1, 1, 1, 1, 1, 1, 60, 6, 1, 1], {"min": None},
+         "one error of a, 60, is more than nine tenths of the sum of its 5 in size"),
+    ],
+    ids=["as good as zero beside its own", "one of its own"],
+)  # fmt: skip
+def test_each_entrant_s_values_are_compared_with_its_own(
+    said: Said, values: list[float], limits: dict[str, float | None], sentence: str
+) -> None:
+    """Two entrants, row about row: what is nothing beside 900 is a value beside 0.3, and sums are of one's own."""
+    declared = benchmark(ERRORS)
+    direction = "maximize" if said is decided_by_one else "minimize"
+    metric = declared.metrics["error"].model_copy(update={"max": None, "direction": direction, **limits})
+    scores = table([("ab"[at % 2], "place", None, 0, str(at)) for at in range(len(values))], ("error",))
+    scores.values[:, 0] = values
+    found = said(declared.model_copy(update={"metrics": {**declared.metrics, "error": metric}}), scores)
+
+    assert [(finding.entrant, finding.sentence) for finding in found] == [("a", sentence)]

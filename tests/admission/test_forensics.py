@@ -1,11 +1,14 @@
 """Forensics of rows: copies under another seed, condition or name are found, and honest rows are left in peace."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from math import comb, log
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 from app.admission.case import Earlier
 from app.admission.forensics import Beginning, began_before, compare, ln_arrangements, look_within
@@ -174,6 +177,189 @@ def told(new: ScoreTable, old: ScoreTable, *, is_same: bool) -> list[tuple[str, 
     (before,), (after,) = fingerprints_of(old), fingerprints_of(new)
     findings = compare([after], [Earlier(3, is_same=is_same, fingerprint=before)])
     return [(finding.flag, finding.sentence) for finding in findings]
+
+
+FRESH = iter(np.random.default_rng(17).normal(size=10_000).tolist())
+"""Measured numbers, each once."""
+
+
+def fresh(n: int) -> list[float]:
+    """Return so many numbers that nothing else has."""
+    return [next(FRESH) for _ in range(n)]
+
+
+def said_of(*values: Sequence[float]) -> list[str]:
+    """Return what is said of predictions, those of entrant a, then of b, and so on."""
+    blocks = [PredictionBlock(name, "all", np.array(each)[:, None]) for name, each in zip("abc", values, strict=False)]
+    return [finding.sentence for finding in look_within(table([]), blocks).findings]
+
+
+ONE, FIVE, SHARED = fresh(1), fresh(5), fresh(4)
+OF_PREDICTIONS: dict[str, tuple[list[list[float]], list[str]]] = {
+    "eight equal ones among eight": ([fresh(3) + ONE * 8 + fresh(5)], ["a has 8 in a row"]),
+    "seven equal ones": ([fresh(3) + ONE * 7 + fresh(5)], []),
+    "seven others": ([fresh(3) + ONE * 8 + fresh(4)], []),
+    "others half of which repeat": ([ONE * 8 + FIVE[:4] * 2], []),
+    "others of which less than half repeat": ([FIVE + ONE * 8 + FIVE[:3]], ["a has 8 in a row"]),
+    "two runs": ([ONE * 8 + fresh(9) + FIVE[:1] * 9], ["a has 9 in a row"]),
+    "a run of few digits": ([fresh(8) + [0.5] * 8], []),
+    "half a run each": ([fresh(8) + ONE * 4, ONE * 4 + fresh(8)], []),
+    "a run of the second": ([fresh(9), fresh(8) + ONE * 8 + fresh(2)], ["b has 8 in a row"]),
+    "half of the rows of one, less of the other": (
+        [SHARED + fresh(4), fresh(5) + SHARED],
+        ["a has 4 of 8 rows in common with another entrant of this submission"]),
+    "three of six": (
+        [SHARED[:3] + fresh(3), fresh(9), fresh(4) + SHARED[:3]],
+        ["a has 3 of 6 rows in common with another entrant of this submission"]),
+    "two of four": ([SHARED[:2] + fresh(2), fresh(2) + SHARED[:2]], []),
+    "within one": ([SHARED * 2, fresh(8)], []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OF_PREDICTIONS)
+def test_runs_and_common_rows_are_told_from_where_they_are_remarkable_on(name: str) -> None:
+    """At each limit and just below it, of whom they are."""
+    values, sentences = OF_PREDICTIONS[name]
+
+    assert said_of(*values) == sentences
+
+
+@pytest.mark.parametrize(
+    ("rows", "values", "sentences"),
+    [
+        (grid([0, 1], ["left"], 2), [*ONE, *fresh(1)] * 2, ["mover on place, 4 rows of 0, 1"]),
+        (grid([0, 1], ["left"], 2), [*ONE, *fresh(1), *ONE, *fresh(1)], []),
+        (grid([0, 1, 2], ["left"], 2), [*ONE, *fresh(1), *ONE, *fresh(1), *ONE, *fresh(1)],
+         ["mover on place, 3 rows of 0, 1, 2"]),
+        (grid([0, 1], ["left"], 8), [*SHARED[:3], *fresh(5), *SHARED[:3], *fresh(5)], []),
+        (grid([0], ["left"]) + grid([1], ["left"], task="reach"), SHARED * 2, []),
+        (grid([0, 1], ["left"]) + grid([5, 4], ["left"], task="reach"), [*fresh(8), *SHARED * 2],
+         ["mover on reach, 8 rows of 4, 5"]),
+        (grid([0, 1], ["left"]) + grid([0, 1], ["left"], entrant="other"), [*fresh(8), *SHARED * 2],
+         ["other on place, 8 rows of 0, 1"]),
+    ],
+    ids=["two seeds, all", "two rows", "three rows", "three of eight", "two tasks", "the second task", "the second"],
+)  # fmt: skip
+def test_seeds_with_common_rows_are_told_by_entrant_and_task(
+    rows: list[Row], values: list[float], sentences: list[str]
+) -> None:
+    """From three rows on that are half of their seeds' rows; the same number on another task is no repeated row."""
+    findings = look_within(measured(rows, np.array(values))).findings
+
+    assert [one.sentence for one in findings if one.flag == "repeated_seed"] == sentences
+
+
+def test_seeds_that_are_alike_are_told_from_chances_of_one_in_a_billion_on() -> None:
+    """Three of six right are twenty arrangements: eight seeds are seven hits. Two of four are six, however many."""
+    few, fewer = np.repeat([0.0, 1.0], 3), np.repeat([0.0, 1.0], 2)
+    told_of = [[one.flag for one in look_within(by_seed(*[of] * n)).findings]
+               for of, n in ((few, 8), (few, 7), (fewer, 40))]  # fmt: skip
+
+    assert 20**6 < 1e9 < 20**7
+    assert told_of == [["same_seeds"], [], []]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "chance"),
+    [([1, 0], [0, 1], 1 / 2), ([1, 1, 0, 0, 1], [0, 0, 1, 1, 1], comb(4, 2) / 2**4),
+     ([1, 1, 2, 3], [2, 3, 1, 1], comb(4, 2) / 2**4)],
+    ids=["two items", "four that differ", "the result that differs most"],
+)  # fmt: skip
+def test_moved_rows_are_told_from_as_many_conditions_on_as_chance_allows(
+    first: list[float], second: list[float], chance: float
+) -> None:
+    """In each condition as many heads as tails, of the items on which the two differ: one in a billion altogether."""
+    least = int(np.ceil(log(1e-9) / log(chance)))
+    of = [look_within(of_seeds(np.array([[first, second]] * n, dtype=float))).findings for n in (least - 1, least)]
+
+    assert [[one.flag for one in each] for each in of] == [[], ["shuffled_seeds"]]
+
+
+@pytest.mark.parametrize("n_seeds", [3, 5])
+@pytest.mark.parametrize("n_wrong", [1, 3])
+def test_steady_seeds_are_as_likely_as_cochrans_q_says(n_seeds: int, n_wrong: int) -> None:
+    """By its definition, with Sheppard's correction; an item that one seed lacks says nothing, nor does another's."""
+    right = np.ones((12, n_seeds, 20))
+    for at in range(n_seeds):
+        right[:, at, n_wrong * at : n_wrong * (at + 1)] = 0.0
+        right[0, at, 15 : 15 + at] = 0.0
+    right[:2, 1, 19] = 0.0
+    scores, by_seeds = of_seeds(right), f"A, right of seeds {', '.join(map(str, range(n_seeds)))}: "
+    assert scores.item
+    lacking = scores.take(np.flatnonzero((np.array(scores.item.to_list()) != "q19") | (scores.seed != 0)))
+
+    for each, items in ((scores, right), (lacking, right[:, :, :19])):
+        squares = items.sum(axis=2).var(axis=1, ddof=1) + 1 / 12
+        freedom = 12 * (n_seeds - 1)
+        expected = chi2.cdf((n_seeds - 1) * (squares / items.var(axis=1, ddof=1).sum(axis=1)).sum(), freedom)
+        (found,) = look_within(each).findings
+        told_as = re.fullmatch(rf"{by_seeds}as alike by chance once in ([\d,]+)", found.sentence)
+        assert told_as, found.sentence
+        assert float(told_as.group(1).replace(",", "")) == pytest.approx(1 / expected, rel=1e-3)
+
+
+SPACED, GROWING = 100.0 + np.linspace(0.1, 0.9, 8) ** 2, 3.3 ** np.arange(8)
+MANY = 100.0 + np.linspace(0.1, 0.9, 200) ** 2
+IQR = float(np.subtract(*np.quantile(SPACED, [0.75, 0.25])))
+IQR_OF_MANY = float(np.subtract(*np.quantile(MANY, [0.75, 0.25])))
+NEAR: dict[str, tuple[Sequence[FloatArray], str | None]] = {
+    "within a thousandth of the middle half": ([SPACED, SPACED + 0.9e-3 * IQR], "0, 1"),
+    "further apart": ([SPACED, SPACED + 1.1e-3 * IQR], None),
+    "within a tenth of a step of many": ([MANY, MANY + 0.45e-3 * IQR_OF_MANY], "0, 1"),
+    "many that are further apart": ([MANY, MANY + 0.55e-3 * IQR_OF_MANY], None),
+    "within a thousandth of themselves": ([GROWING, GROWING * (1 - 0.9e-3)], "0, 1"),
+    "further from themselves": ([GROWING, GROWING * (1 - 1.1e-3)], None),
+    "half of them": ([SPACED, SPACED + np.where(np.arange(8) < 4, 1e-6, 0.01)], "0, 1"),
+    "less than half": ([SPACED, SPACED + np.where(np.arange(8) < 3, 1e-6, 0.01)], None),
+    "seven rows": ([SPACED[:7], SPACED[:7] + 1e-6], None),
+    "whole numbers": ([np.arange(8.0), np.arange(8.0) + 1e-9 * (np.arange(8) < 4)], None),
+    "other numbers of rows": ([SPACED, np.append(SPACED + 1e-6, 200.5)], None),
+    "the last two": ([SPACED * 1.5, SPACED, SPACED + 1e-6], "1, 2"),
+    "the first and the last": ([SPACED, SPACED * 1.5, SPACED + 1e-6], "0, 2"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NEAR)
+def test_seeds_are_near_up_to_the_tolerance(name: str) -> None:
+    """The smaller of both, on half of the rows; those that are near are named and no others."""
+    of_each, seeds = NEAR[name]
+    rows = [("A", "place", None, seed, str(at)) for seed, each in enumerate(of_each) for at in range(len(each))]
+    findings = look_within(measured(rows, np.concatenate(of_each))).findings
+    sentence = f"A, success of seeds {seeds}: half of the rows or more to a thousandth, in the order of their values"
+
+    assert [one.sentence for one in findings if one.flag == "near_seeds"] == [sentence] * bool(seeds)
+
+
+@pytest.mark.parametrize(
+    ("n_new", "n_old", "share"), [(6, 20, "30%"), (5, 16, "31%"), (5, 17, None), (5, 5, "100%"), (4, 4, None)]
+)
+def test_another_s_rows_are_told_from_three_tenths_of_five_or_more_on(
+    n_new: int, n_old: int, share: str | None
+) -> None:
+    """As a share of all rows that either has."""
+    old = fresh(n_old)
+    new = measured(grid([7], ["left"], n_new, "new"), np.array(old[:n_new]))
+    sentence = f"new has about {share} of its rows in common with mover (submission 3)"
+
+    assert told(new, measured(grid([0], ["left"], n_old), np.array(old)), is_same=False) == (
+        [("same_rows", sentence)] if share else []
+    )
+
+
+@pytest.mark.parametrize(("n", "is_told"), [(32, False), (34, True)])
+def test_equal_zeros_and_ones_are_told_from_one_in_a_billion_on(n: int, is_told: bool) -> None:
+    """Of an earlier submission, and of each further entrant within one, which has the results of the one before."""
+    half = np.repeat([0.0, 1.0], n // 2)
+    one, *_ = of = [measured(grid([0], ["left"], n, name), half) for name in ("mover", "new", "other")]
+    names = [row for name in ("mover", "new", "other") for row in grid([0], ["left"], n, name)]
+    within = look_within(measured(names, np.tile(half, 3))).findings
+    words = f"has on all of {n} compared rows the results of"
+
+    assert (comb(n, n // 2) >= 1e9) == is_told
+    assert told(of[1], one, is_same=False) == [("same_results", f"new {words} mover (submission 3)")] * is_told
+    assert [one.sentence for one in within] == [
+        f"new {words} mover (in this submission)", f"other {words} new (in this submission)"
+    ] * is_told  # fmt: skip
 
 
 def changed(values: FloatArray, *at: int) -> FloatArray:

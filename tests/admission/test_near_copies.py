@@ -66,6 +66,49 @@ def test_eight_rows_and_half_of_them_are_enough() -> None:
     assert len(list(near_rows([_print_of("half", sampled(half))], others))) == 1
 
 
+WIDE, STEEP = 100.0 + np.linspace(0.1, 0.9, 10) ** 2, 3.3 ** np.arange(10)
+MIDDLE_HALF = float(np.subtract(*np.quantile(WIDE, [0.75, 0.25])))
+SIGNS = np.where(np.arange(10) % 2, 1.0, -1.0)
+"""Neither a shift nor a factor undoes these."""
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "share"),
+    [
+        (WIDE, WIDE + 0.8e-3 * MIDDLE_HALF * SIGNS, 1.0),
+        (WIDE, WIDE + 1.2e-3 * MIDDLE_HALF * SIGNS, 0.0),
+        (STEEP, STEEP * (1 + 0.8e-3 * SIGNS), 0.8),
+        (STEEP, STEEP * (1 + 5e-3 * SIGNS), 0.0),
+        (WIDE, np.where(np.arange(10) < 7, WIDE, np.nan), 0.0),
+        (WIDE, np.where(np.arange(10) < 8, WIDE, np.nan), 1.0),
+        (np.where(np.arange(10) < 8, WIDE, np.nan), WIDE, 1.0),
+        (np.repeat(WIDE, 2), np.repeat(WIDE, 2), 1.0),
+        (np.append(np.repeat(WIDE, 2), WIDE[0]), np.append(np.repeat(WIDE, 2), WIDE[0]), 0.0),
+        (WIDE, 3 * WIDE, 1.0),
+        (WIDE, WIDE + 1000.0, 1.0),
+        (np.array([-5.0, 4.0, 3.0, 2.0, 1.0, 7.0, 6.0, 9.0]), np.array([-5.0, 4.0, 3.0, 2.0, 1.0, 17.0, 26.0, 39.0]),
+         0.625),
+    ],
+    ids=["within the middle half", "beyond it", "within themselves", "beyond themselves", "seven", "eight",
+         "eight of mine", "half distinct", "less than half", "scaled", "shifted", "five of eight"],
+)  # fmt: skip
+def test_the_share_that_agrees_is_counted_up_to_the_tolerance(
+    mine: FloatArray, theirs: FloatArray, share: float
+) -> None:
+    """A thousandth of a value or of the middle half of all, whichever is less, of the rows that both have."""
+    assert near_share(sampled(mine), sampled(theirs)) == pytest.approx(share)
+
+
+def test_the_column_that_agrees_most_is_the_one_that_counts() -> None:
+    """By its name, wherever it stands; a column that the other lacks says nothing."""
+    both = np.column_stack([HONEST, LEADER]).astype(np.float32)
+    mine = Sampled(np.arange(40, dtype=np.uint32), ("error", "loss"), both)
+    theirs = Sampled(mine.places, ("loss", "other"), both[:, ::-1])
+
+    assert near_share(mine, theirs) == 1.0
+    assert near_share(mine, Sampled(mine.places, ("error", "other"), both[:, ::-1])) < 0.2
+
+
 @pytest.mark.parametrize(("n_prints", "is_named"), [(FEW, True), (FEW + 1, False)])
 def test_a_moved_copy_is_looked_for_among_few_entrants(n_prints: int, is_named: bool) -> None:
     """Of more only rows that are near as they are."""
