@@ -1,16 +1,19 @@
 """What admission says of episodes and the grid: what is beyond it, absent from it, and seeds of one's own choice."""
 
+from dataclasses import replace
+
 import pytest
 
 from app.admission.case import Case
+from app.boards.coverage import Coverage
 from app.boards.measured import EntrantEvidence
 from app.boards.methods.estimate import EstimateBoard
 from app.kinds.contract import Evaluation
-from app.kinds.episodes.coverage import MOST_CELLS, common_axis, hold_against_grid
+from app.kinds.episodes.coverage import MOST_CELLS, common_axis, grid_of, hold_against_grid
 from app.kinds.episodes.rules import check_grid
 from app.kinds.episodes.summary import summarise
 from app.kinds.parse import parse_manifest
-from app.manifest.model import ItemNames, Manifest
+from app.manifest.model import NO_FACTS, Grid, GridFacts, ItemNames, Manifest, RequiredGrid
 from app.values.facts import RunFacts
 from tests.cases.admission import Row, case, grid, registered, table
 from tests.cases.chamber import MANIFEST
@@ -36,9 +39,9 @@ ROWS: dict[str, tuple[list[Row], str]] = {
 }
 
 
-def declared(axes: str) -> Manifest:
+def declared(axes: str, manifest: bytes = MANIFEST) -> Manifest:
     """Return the small benchmark with a grid."""
-    return parse_manifest(MANIFEST + f"\ngrid: {axes}\n".encode())
+    return parse_manifest(manifest + f"\ngrid: {axes}\n".encode())
 
 
 @pytest.mark.parametrize("of_grid", GRIDS)
@@ -143,3 +146,78 @@ def test_two_versions_ask_in_common_the_fewer_of_two_numbers_and_the_names_of_bo
     asked = [common_axis(now, then) for now, then in ((3, 5), (5, 3), ((1, 2), (2, 3)), (3, (1, 2)), ((1, 2), 3))]
 
     assert asked == [3, 3, (2,), 3, (1, 2)]
+
+
+TWO_TASKS = MANIFEST.replace(b"tasks: [{id: place}]", b"tasks: [{id: place}, {id: reach}]")
+TODAY = "{seeds: [0, 1, 2, 3, 4], conditions: [left, right], items: 4}"
+ASKED_BEFORE: dict[str, tuple[str, list[Row], Coverage]] = {
+    "the same": (TODAY, grid(), Coverage(80, 40, n_absent=40)),
+    "fewer seeds": (TODAY.replace("3, 4", "3"), grid(range(4)), Coverage(64, 32, n_absent=32, n_not_asked=16)),
+    "other seeds": (TODAY.replace("3, 4", "9"), grid(range(4)), Coverage(56, 32, n_absent=24, n_not_asked=24)),
+    "fewer seeds, all of today's delivered": (
+        TODAY.replace("3, 4", "3"), grid() + grid(task="reach"), Coverage(80, 80)),
+    "one condition": (TODAY.replace(", right", ""), grid(conditions=("left",)),
+                      Coverage(40, 20, n_absent=20, n_not_asked=40)),
+    "no condition": (TODAY.replace("conditions: [left, right], ", ""), grid(range(1)),
+                     Coverage(8, 8, n_not_asked=72)),
+    "fewer items": (TODAY.replace("items: 4", "items: 3"), grid(n=3), Coverage(60, 30, n_absent=30, n_not_asked=20)),
+    "more items": (TODAY.replace("items: 4", "items: 6"), grid(), Coverage(80, 40, n_absent=40)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("before", ASKED_BEFORE)
+def test_what_an_earlier_grid_did_not_ask_for_is_not_absent(before: str) -> None:
+    """Neither attempted; what it did ask for and was left out is."""
+    axes, rows, expected = ASKED_BEFORE[before]
+
+    assert coverage_of(rows, TODAY, axes) == expected
+
+
+def test_a_task_that_was_added_is_not_asked_of_who_came_before() -> None:
+    """Of a grid with one task before, and of one whose tasks were open; who delivers it has it all the same."""
+    of_one = f"{MANIFEST.decode()}\ngrid: {TODAY}\n".encode()
+    without = replace(declared(TODAY, TWO_TASKS).asked, tasks=None)
+
+    assert coverage_of(grid(), TODAY, parse_manifest(of_one).asked) == Coverage(40, 40, n_not_asked=40)
+    assert coverage_of(grid(), TODAY, without) == Coverage(40, 40, n_not_asked=40)
+    assert coverage_of(grid() + grid(task="reach"), TODAY, without) == Coverage(80, 80)
+
+
+def test_a_metric_that_was_added_is_asked_of_nobody_who_came_before() -> None:
+    """Whatever they delivered of it by chance; one of several earlier grids that had it is enough."""
+    asked = declared(TODAY, TWO_TASKS).asked
+    older = replace(asked, metrics=("violation",))
+    open_axes = replace(asked, grid=Grid())
+
+    assert coverage_of(grid(), TODAY, older) == Coverage(0, 0, n_not_asked=80)
+    assert coverage_of(grid(), "{items: 4}", replace(open_axes, metrics=())) == Coverage(0, 0, n_not_asked=40)
+    assert coverage_of(grid(), TODAY, older, asked) == Coverage(80, 40, n_absent=40)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "before", "expected"),
+    [
+        ((0, 1, 2, 3, 4), "seeds: 5, ", Coverage(80, 40, n_absent=40)),
+        ((0, 1, 2), "seeds: 3, ", Coverage(48, 24, n_absent=24, n_not_asked=32)),
+        (None, "seeds: [0, 1], ", Coverage(32, 16, n_absent=16, n_not_asked=48)),
+        (None, "", Coverage(0, 0, n_not_asked=80)),
+    ],
+    ids=["as many as now", "three by registration", "two by the grid", "any"],
+)
+def test_seeds_that_registrations_choose_by_now_were_not_asked_before(
+    chosen: tuple[int, ...] | None, before: str, expected: Coverage
+) -> None:
+    """What is asked is what the registration chose, or what the grid named then; today's least number is the rest."""
+    facts = GridFacts() if chosen is None else GridFacts(chosen={"mover": {"seeds": chosen}})
+
+    assert coverage_of(grid(), CHOSEN, f"{{{before}conditions: [left, right], items: 4}}", facts=facts) == expected
+
+
+def coverage_of(rows: list[Row], axes: str, *earlier: str | RequiredGrid, facts: GridFacts = NO_FACTS) -> Coverage:
+    """Return how much of a grid of two tasks an entrant has that was admitted under earlier ones, the newest last."""
+    of_each = [declared(each, TWO_TASKS).asked if isinstance(each, str) else each for each in earlier]
+    manifest = declared(axes, TWO_TASKS)
+    scores = table(rows, ("success", "violation"))
+    asked = replace(manifest.asked, facts=replace(facts, earlier={"mover": of_each}))
+
+    return grid_of(asked, manifest.task_ids(), scores, "success", "mover").coverage
