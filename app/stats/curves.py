@@ -536,21 +536,14 @@ def _add_beside(beside: Counts, ends: Int32Array, sums: FloatArray) -> None:
 class Calls:
     """Calls from each distinct score of a positive upwards, [n_weightings, n_levels], scores ascending.
 
-    `gained` is the weight of the positives at the score itself, `true_above` of those above it; `false` and
-    `false_above` are the false positives at or above the score, and above it. Totals are [n_weightings, 1].
+    `true` and `false` are the true and the false positives at or above the score, of counts whole numbers. Totals are
+    [n_weightings, 1].
     """
 
-    gained: FloatArray
-    true_above: FloatArray
-    false: FloatArray
-    false_above: FloatArray
-    positives: FloatArray
-    negatives: FloatArray
-
-    @cached_property
-    def true(self) -> FloatArray:
-        """Return the true positives at or above each score."""
-        return self.true_above + self.gained
+    true: NDArray[Any]
+    false: NDArray[Any]
+    positives: NDArray[Any]
+    negatives: NDArray[Any]
 
     @cached_property
     def precision(self) -> FloatArray:
@@ -578,19 +571,12 @@ def count_calls(scores: SortedScores, weights: Weights) -> Calls:
     require_weightings(scores, weights)
     sums = np.int32 if weights.dtype == np.uint8 else np.float64
     gained = np.take(weights, scores.positive, axis=1)
-    if scores.starts is not None and len(scores.starts):
+    if scores.starts is not None:
         gained = np.add.reduceat(gained, scores.starts, axis=1, dtype=sums)
     # Summed from the top, so that the count above the highest score is exactly zero.
     true = sums_from_each_on(gained, sums)
     false = sums_from_each_on(np.take(weights, scores.negative, axis=1), sums)
-    return Calls(
-        gained=gained.astype(np.float64),
-        true_above=true[:, 1:].astype(np.float64),
-        false=np.take(false, scores.below, axis=1).astype(np.float64),
-        false_above=np.take(false, scores.upto, axis=1).astype(np.float64),
-        positives=true[:, :1].astype(np.float64),
-        negatives=false[:, :1].astype(np.float64),
-    )
+    return Calls(true[:, :-1], np.take(false, scores.below, axis=1), true[:, :1], false[:, :1])
 
 
 def at_recall(calls: Calls, metric: str, at: float) -> FloatArray:

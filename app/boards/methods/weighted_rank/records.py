@@ -72,11 +72,6 @@ class HeldRecords:
         """Return the number of each contender's owner; without any, each contender is its own."""
         return self.arrivals or range(len(self.contenders))
 
-    def lacking(self) -> Mapping[str, int]:
-        """Return how many of the benchmark's records each contender has no row for, omitting those that have all."""
-        counts = (self.of_benchmark & ~self.held).sum(axis=1).tolist()
-        return {name: count for name, count in zip(self.contenders, counts, strict=True) if count}
-
     def holders_of_others(self) -> list[str]:
         """Return the contenders with rows for records outside the benchmark."""
         return [self.contenders[at] for at in np.flatnonzero((self.held & ~self.of_benchmark).any(axis=1)).tolist()]
