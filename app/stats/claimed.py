@@ -14,7 +14,16 @@ from typing import Literal
 
 import numpy as np
 
-from app.stats.arrays import FloatArray, IntArray, InvalidArgument, require_finite, require_number, require_shape
+from app.stats.arrays import (
+    FloatArray,
+    IntArray,
+    InvalidArgument,
+    require_finite,
+    require_level,
+    require_number,
+    require_shape,
+    require_word,
+)
 from app.stats.calibrated import Calibrated, calibrate, over_parts
 from app.stats.cluster import POWER, Verdict
 from app.stats.spreads import Range, Spread, cluster_spread, family_spread
@@ -127,7 +136,8 @@ def judge(sides: Sequence[Side], threshold: float, direction: Direction, level: 
     Supported where the whole interval is at or beyond the threshold, not supported where all of it falls short, and
     with `Side.extremes` only if that stands with one more seed at either of them. Otherwise inconclusive. Threshold and
     interval have the unit and sign of the difference; two sides are independent.
-    Raises InvalidArgument for no side or more than two, and for a threshold that is not finite.
+    Raises InvalidArgument for no side or more than two, a threshold that is not finite, another direction, and a level
+    outside (0, 1).
     Source: `app.stats.calibrated`; Zou & Donner 2008 for two sides; the further seed by `bench.claims`.
 
     >>> from app.stats.spreads import SHARE
@@ -223,6 +233,7 @@ def fewest_detecting(sides: Sequence[Side], threshold: float, direction: Directi
     4
     """
     turned, least = _as_greater(sides, threshold, direction)
+    require_level(level)
     error_rate = (1.0 - level) / 2.0
     for n in range(2, math.ceil(_fewest_seeds(error_rate)) + 1):
         ends = zip(turned, (turned[0].within.high, turned[-1].within.low), strict=False)
@@ -276,6 +287,7 @@ def _as_greater(sides: Sequence[Side], threshold: float, direction: Direction) -
     if not 1 <= len(sides) <= 2:
         raise InvalidArgument(f"sides are {len(sides)}; expected one, or two of which the second is subtracted")
     require_number("threshold", threshold)
+    require_word("direction", direction, ("greater", "less"))
     return (sides, threshold) if direction == "greater" else ([side.mirrored() for side in sides], -threshold)
 
 

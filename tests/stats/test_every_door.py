@@ -8,6 +8,7 @@ import pkgutil
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from types import FunctionType
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 
 import app.stats
 from app.stats.arrays import InvalidArgument
+from tests.cases.frozen import assert_frozen
 
 MODULES = [importlib.import_module(f"app.stats.{each.name}") for each in pkgutil.iter_modules(app.stats.__path__)]
 FUNCTIONS = {
@@ -47,34 +49,41 @@ def called_with(function: FunctionType) -> dict[str, Any] | None:
     return found[0] if found else None
 
 
-def spoilt(value: Any) -> Iterator[Any]:
-    """Yield values like one that is allowed, each of which may be refused."""
+def spoilt(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield values like one that is allowed, each of which may be refused, and what is wrong with them."""
     if isinstance(value, np.ndarray):
-        yield value[None]
-        yield value[..., None]
+        yield "an axis more", value[None]
+        yield "another axis", value[..., None]
         if value.ndim:
-            yield from (value[:-1], value[..., :-1], value[::-1])
+            yield from (("shorter", value[:-1]), ("narrower", value[..., :-1]), ("turned", value[::-1]))
         if value.dtype.kind in "fi" and value.size:
             for bad in (np.nan, np.inf, -1e6, 2.5e6):
                 changed = value.astype(np.float64)
                 changed.flat[-1] = bad
-                yield changed
-            yield -1 - np.abs(value)
-            yield np.zeros_like(value)
+                yield f"{bad:g}", changed
+            yield "negative", -1 - np.abs(value)
+            yield "zeros", np.zeros_like(value)
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
-        yield from (np.nan, np.inf, -np.inf, -3, 0, 1.5, 95.0)
+        yield from ((f"{bad:g}", bad) for bad in (np.nan, np.inf, -np.inf, -3, 0, 1.5, 95.0))
     elif isinstance(value, str):
-        yield "luck"
+        yield "luck", "luck"
     elif isinstance(value, list):
-        yield []
-        yield [*value, np.nan]
+        yield "empty", []
+        yield "with NaN", [*value, np.nan]
 
 
-def refusals(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield which argument was spoilt, and what the refusal says."""
+@cache
+def refusals(name: str) -> tuple[tuple[str, str, str], ...]:
+    """Return which argument of a function was spoilt, how, and what the refusal says."""
+    arguments = called_with(REFUSING[name])
+    assert arguments is not None, "its docstring has no example"
+    return tuple(_refusals(REFUSING[name], arguments))
+
+
+def _refusals(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     ways = inspect.signature(function).parameters
     for name, value in arguments.items():
-        for bad in spoilt(value):
+        for how, bad in spoilt(value):
             changed = {**copy.deepcopy(dict(arguments)), name: bad}
             listed = [changed[each] for each, of in ways.items() if of.kind is not of.KEYWORD_ONLY]
             named = {each: changed[each] for each, of in ways.items() if of.kind is of.KEYWORD_ONLY}
@@ -82,7 +91,7 @@ def refusals(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Iter
                 with warnings.catch_warnings(action="ignore"):
                     function(*listed, **named)
             except InvalidArgument as refused:
-                yield name, str(refused)
+                yield name, how, str(refused)
             except Exception:  # noqa: S112 (what is no array of numbers at all is the type checker's)
                 continue
 
@@ -90,9 +99,21 @@ def refusals(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Iter
 @pytest.mark.parametrize("name", sorted(REFUSING))
 def test_a_refusal_begins_with_the_argument_that_is_refused(name: str) -> None:
     """Spoilt one by one, by shape, NaN, infinity, sign and size, arguments are named, whichever check finds them."""
-    arguments = called_with(REFUSING[name])
-    assert arguments is not None, "its docstring has no example"
-    said = list(refusals(REFUSING[name], arguments))
+    said = refusals(name)
 
-    assert said, arguments
-    assert [each for each in said if not each[1].startswith(NAMES)] == []
+    assert said
+    assert [each for each in said if not each[2].startswith(NAMES)] == []
+
+
+def test_each_argument_is_refused_for_what_it_was_refused_for() -> None:
+    """A check that is gone, or is of another argument or range, is seen as a line that differs; `*` marks what another
+    argument is named for, as one of two that disagree is.
+    """
+    lines = []
+    for name in sorted(REFUSING):
+        of_each: dict[str, list[str]] = {}
+        for argument, how, message in refusals(name):
+            of_each.setdefault(argument, []).append(how if message.startswith(f"{argument} ") else f"{how}*")
+        lines += [f"{name} {argument}: {', '.join(ways)}\n" for argument, ways in of_each.items()]
+
+    assert_frozen("refusals", "".join(lines))
