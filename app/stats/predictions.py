@@ -420,7 +420,7 @@ class RankedGroups:
         [0.75]
         """
         sizes = np.diff(np.append(self.ties, len(self.rank)))
-        hits, best = (np.add.reduceat(of, self.ties, dtype=np.int64) for of in (self.is_relevant, self.is_best))
+        hits, best = (np.add.reduceat(of, self.ties) for of in (self.is_relevant, self.is_best))
         blocks = np.bincount(np.searchsorted(self.starts, self.ties, side="right") - 1, minlength=len(self.starts))
         return tied_scores(sizes, hits, best, blocks, truncation)
 

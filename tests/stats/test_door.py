@@ -163,7 +163,9 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: curve_bands.curve_heights(curve_bands.fall(CURVE, BOTH), np.ones((1, 3)), CURVE, CURVE[1:]), "weights"
     ),
     "heights of NaN": (lambda: curve_bands.fall(GAP[0], BOTH), "scores"),
-    "pairs of other units": (lambda: pairs.compare(SOME, CONTRAST, board(3), 0.9), "expected [3, n_entrants >= 1]"),
+    "pairs of other units": (
+        lambda: pairs.compare(SOME, CONTRAST, board(3), 0.9), "errors has the shape (2, 2); expected [3, n_entrants"
+    ),
 }  # fmt: skip
 
 

@@ -56,6 +56,7 @@ def spoilt(value: Any) -> Iterator[tuple[str, Any]]:
         yield "another axis", value[..., None]
         if value.ndim:
             yield from (("shorter", value[:-1]), ("narrower", value[..., :-1]), ("turned", value[::-1]))
+            yield from (("empty", value[:0]), ("of no width", value[..., :0]))
         if value.dtype.kind in "fi" and value.size:
             for bad in (np.nan, np.inf, -1e6, 2.5e6):
                 changed = value.astype(np.float64)
