@@ -6,17 +6,28 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.boards.measured import Estimate
-from app.kinds.labels import Opening, ShownScore, improves, parts_key
+from app.boards.measured import EntrantEvidence, Estimate, Measurement
+from app.kinds.labels import Opening, ShownScore, higher, improves, is_better, numbers_in, parts_key
 from app.kinds.predictions.declared import Predictions
-from app.kinds.predictions.disclosed import Grain, coarse_table
+from app.kinds.predictions.disclosed import (
+    Grain,
+    RowSteps,
+    about_parts,
+    coarse,
+    coarse_table,
+    measure_disclosed,
+    shown_score_of,
+)
 from app.kinds.predictions.labels import choose_public, labels_digest, warn_of_parts
 from app.kinds.predictions.report import in_steps, nice_step
+from app.manifest.model import GridFacts, Manifest
 from app.stats.calibrated import Calibrated
-from app.values.scores import Labels
-from app.values.table import Column, Table
+from app.values.scores import Labels, PredictionBlock
+from app.values.table import Cell, Column, Table
+from tests.cases.prediction_boards import BINARY, benchmark, empty_scores, spec, two_classes
 
 KEY = parts_key("0" * 64)
+NO_SECRET = benchmark(f"{BINARY}, labels: submitted", ["accuracy"])
 CLASSES = Predictions(kind="classification", classes=["no", "yes"])
 VALUES, RANKING = Predictions(kind="regression"), Predictions(kind="ranking")
 
@@ -151,3 +162,187 @@ def test_the_difference_of_a_test_is_in_steps_of_half_of_its_error() -> None:
         0.28,
         0.0,
     ]
+
+
+def test_the_best_of_an_owner_is_kept_board_by_board() -> None:
+    """Whichever of both is larger, and what one of them alone has."""
+    low, middle, high = (ShownScore(score, 0.1) for score in (0.1, 0.5, 0.9))
+
+    assert higher({"a": low, "b": high}, {"a": middle, "b": middle, "c": low}) == {"a": middle, "b": high, "c": low}
+    assert higher({"a": low}, {}) == higher({}, {"a": low}) == {"a": low}
+
+
+@pytest.mark.parametrize(("gain", "is_shown"), [(0.0, False), (0.25, False), (0.2501, True)])
+@pytest.mark.parametrize("errors", [(0.25, 0.125), (0.125, 0.25)])
+def test_a_score_is_better_by_more_than_the_larger_error(
+    gain: float, is_shown: bool, errors: tuple[float, float]
+) -> None:
+    """Not where it is better by as much; on one board of several is enough."""
+    new, best = ShownScore(0.5 + gain, errors[0]), ShownScore(0.5, errors[1])
+
+    assert is_better(new, best) is is_shown
+    assert improves({"a": ShownScore(0.1, 1.0), "b": new}, {"a": ShownScore(0.2, 1.0), "b": best}) is is_shown
+    assert improves({"a": new, "new": new}, {"a": ShownScore(0.9, 1.0)})
+
+
+def test_every_number_of_a_measurement_that_is_published_is_counted() -> None:
+    """Points, both intervals with their number of units, and cells; neither words nor flags nor what is not there."""
+    ours = Calibrated(0.2, 0.6, "x", 17.0)
+    of_each = {"acc": Estimate(0.4, 0.1, 0.7, calibrated=ours), "auc": Estimate(0.5), "none": Estimate(None)}
+    rows: dict[str, list[tuple[Cell, ...]]] = {"curves": [("t", 0.5, 3, True), ("t", None, 4, False)], "more": [(1,)]}
+
+    assert numbers_in(Measurement("A", of_each)) == 6 + 1
+    assert numbers_in(Measurement("A", of_each, rows=rows)) == 6 + 1 + 3 + 1
+
+
+def private(part: str | None = None, *, is_exact: bool = False, scoring: str = "digits: 2") -> Manifest:
+    """Return a benchmark with a secret whose private part decides, or not yet."""
+    declared = f"{BINARY}, labels: private}}\nscoring: {{{scoring}"
+    few = ", uncertainty: {n_resamples: 100}"
+    return benchmark(declared, ["accuracy"], more=few).with_grid_facts(GridFacts(part=part, is_exact=is_exact))
+
+
+def in_parts(public: slice | None) -> tuple[EntrantEvidence, float, float]:
+    """Return predictions for labels of which some are public; with the accuracy on these, and on the others."""
+    labels, scores = two_classes(400)
+    is_public = np.zeros(400, dtype=bool)
+    is_public[public or slice(None)] = True
+    right = (scores >= 0.5) == (labels.label == 1.0)
+    truth = replace(labels, public=None if public is None else is_public)
+    evidence = EntrantEvidence("A", empty_scores(), [PredictionBlock("A", "t", scores[:, None])], {"t": truth})
+    return evidence, float(right[is_public].mean()), float(right[~is_public].sum()) / max(1, (~is_public).sum())
+
+
+def points(measurement: Measurement) -> dict[str, float | None]:
+    """Return the numbers of the metric by column."""
+    return {name: each.point for name, each in measurement.estimates.items() if name != "accuracy:best_threshold"}
+
+
+def test_before_the_close_the_public_part_is_shown_and_after_it_the_private_one() -> None:
+    """Beside it what was shown before, for stewards exactly, and all items for them alone."""
+    evidence, public, rest = in_parts(slice(0, 100))
+    before, after = (measure_disclosed(each, spec(each), evidence) for each in (private("public"), private("private")))
+    exact = [private(part, is_exact=True) for part in ("public", "private")]
+    known, all_known = (measure_disclosed(each, spec(each), evidence) for each in exact)
+
+    assert points(known) == {"accuracy": pytest.approx(public)}
+    assert points(all_known) == {
+        "accuracy": pytest.approx(rest),
+        "accuracy:public_part": pytest.approx(public),
+        "accuracy:all_items": pytest.approx(0.25 * public + 0.75 * rest),
+    }
+    assert list(points(before)) == ["accuracy"]
+    assert list(points(after)) == ["accuracy", "accuracy:public_part"]
+    assert after.estimates["accuracy:public_part"] == before.estimates["accuracy"]
+    for shown, number in ((before, public), (after, rest)):
+        point = shown.estimates["accuracy"].point
+        assert point is not None
+        assert abs(point - number) <= 0.025
+        assert round(point, 2) == point != number
+    moved = before.replicates["accuracy"] - known.replicates["accuracy"]
+    assert moved.tolist() == pytest.approx([(before.estimates["accuracy"].point or 0.0) - public] * len(moved))
+
+
+def test_labels_that_are_whole_have_one_number_after_the_close() -> None:
+    """Where all are public, or nothing is divided, there is no part beside it."""
+    closed = private("private")
+
+    for public in (None, slice(0, 400)):
+        evidence, every, _ = in_parts(public)
+        shown = measure_disclosed(closed, spec(closed), evidence)
+        assert list(points(shown)) == ["accuracy"]
+        assert abs((shown.estimates["accuracy"].point or 0.0) - every) <= 0.025
+
+
+def test_a_shown_score_has_the_error_of_its_widest_interval() -> None:
+    """Larger is better; none where labels are no secret, or without a number."""
+    manifest = private()
+    of = {"accuracy": Estimate(0.4, 0.3, 0.5, calibrated=Calibrated(0.1, 0.5, "x", 9.0))}
+    shown = shown_score_of(manifest, spec(manifest), Measurement("A", of))
+    plain = NO_SECRET
+
+    assert shown == ShownScore(0.4, pytest.approx(0.4 / (2 * 1.959964), rel=1e-6))
+    assert shown_score_of(manifest, spec(manifest), Measurement("A", {"accuracy": Estimate(0.4)})) == ShownScore(
+        0.4, math.inf
+    )
+    assert shown_score_of(manifest, spec(manifest), Measurement("A", {"accuracy": Estimate(None)})) is None
+    assert shown_score_of(plain, spec(plain), Measurement("A", of)) is None
+
+
+@pytest.mark.parametrize(
+    ("scoring", "part", "words"),
+    [
+        ("public_share: 0.125", None, ["public part, 12.5 % of the items", "when this closes."]),
+        ("closes_at: '2030-06-30T12:00:00Z'", None, ["50 %", "when this closes on 2030-06-30 12:00 UTC."]),
+        ("public_share: 0.3", "private", ["Closed: the private part decides.", "public part, 30 % of the items"]),
+        ("public_share: 1.0", None, []),
+    ],
+)
+def test_a_board_says_which_part_it_is_of(scoring: str, part: str | None, words: list[str]) -> None:
+    """And when that changes; nothing where all is public."""
+    notes = about_parts(private(part, scoring=scoring))
+
+    assert len(notes) == bool(words)
+    assert [word in note for note in notes for word in words] == [True] * len(words)
+    assert about_parts(NO_SECRET) == ()
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "cell", "shown"),
+    [
+        ("curves", "recall", 0.437, 0.45),
+        ("curves", "auc_lower", 0.437, 0.4),
+        ("curves", "auc_upper", 0.437, 0.45),
+        ("curves", "weight", 100, 100),
+        ("curves", "weight", 104, 105),
+        ("reliability", "observed", 0.437, 0.45),
+        ("conditional", "observed", 0.437, 0.4),
+        ("residuals", "centre", 0.437, 0.44),
+        ("curves", "threshold", 0.437, 0.437),
+        ("curves", "recall", None, None),
+        ("curves", "recall", "many", "many"),
+        ("curves", "recall", True, True),
+    ],
+)
+def test_a_cell_of_a_report_is_in_the_steps_of_what_it_is(table: str, column: str, cell: Cell, shown: Cell) -> None:
+    """Of a hundred units shares are in twentieths, counts in fives, values in half of a standard error."""
+    truth = Labels("t", (), np.repeat([0.0, 0.4], 50), group=np.arange(100))
+    actual = RowSteps(RowSteps.of(truth).share, 5.0, RowSteps.of(truth).value).cell(table, column, cell)
+
+    assert RowSteps.of(truth) == RowSteps(0.05, nice_step(10 / 4), nice_step(0.2 / 2 / 10))
+    assert RowSteps.of(replace(truth, group=np.arange(100) // 25)) == RowSteps(0.2, 5.0, 0.05)
+    assert (type(actual), actual) == (type(shown), shown)
+
+
+COARSE: list[tuple[str, Cell, Cell]] = [
+    ("n_a_only", 7, None),
+    ("examples_needed", 1234, 1000),
+    ("first_resamples_share", 0.12345, 0.12),
+    ("p_a_beats_b", 0.98765, 0.99),
+    ("first_p", 0.0432, 0.044),
+    ("first_p", 0.044, 0.044),
+    ("first_p", 0.999, 1.0),
+    ("first_p", 0.00001234, 0.00002),
+    ("p_holm", 0.04321, 0.043),
+    ("p_holm", 0.00001, 1e-4),
+    ("p_holm", 0.0, 1e-4),
+    ("difference", 0.123456, 0.123),
+    ("a", 0.98765, 0.988),
+    ("width", 0.123456, 0.12),
+    ("note", "so", "so"),
+    ("n", 1234, 1234),
+]
+
+
+@pytest.mark.parametrize(("column", "cell", "shown"), COARSE)
+def test_what_is_computed_between_entrants_is_as_coarse(column: str, cell: Cell, shown: Cell) -> None:
+    """On tables of pairs each column; on a board the chances of being first alone, and on other tables nothing."""
+    power = {"power": 0.8, "detectable": 0.12345, "n": 3}
+    pairs = Table("pairwise/auc", "Pairs", (Column(column, column),), ((cell,),), meta={"power": power})
+    on_board = shown if column in ("first_p", "first_resamples_share") else cell
+
+    assert coarse_table(pairs, 3).rows == coarse(private(scoring="digits: 3"), pairs).rows == ((shown,),)
+    assert coarse_table(pairs, 3).meta["power"] == {"power": 0.8, "detectable": 0.12, "n": 3}
+    assert coarse_table(replace(pairs, name="leaderboard/main"), 3).rows == ((on_board,),)
+    assert coarse_table(replace(pairs, name="curves"), 3) == replace(pairs, name="curves")
+    assert coarse(private(is_exact=True), pairs) == coarse(NO_SECRET, pairs) == pairs
