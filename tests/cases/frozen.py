@@ -8,7 +8,7 @@ is computed now, and its diff is reviewed like code.
 
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from difflib import unified_diff
 from hashlib import sha256
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any
 from app.admission.case import Check
 from app.boards.tables import BoardTables
 from app.errors import BoardUnavailable
-from app.values.table import Table
+from app.values.table import Column, Table
 
 MOST_ROWS = 8
 """Of each table: the others are made as these are."""
@@ -52,17 +52,34 @@ def changed_lines(kept: str, text: str) -> list[str]:
 
 
 def tables_as_text(tables: Iterable[Table]) -> str:
-    """Return tables as lines: a line for each note, key of meta, column and row."""
+    """Return tables as lines: one for how each column is read, one for each key of meta and for each row."""
     return "\n".join(line for table in tables for line in _lines(table)) + "\n"
 
 
 def _lines(table: Table) -> Iterable[str]:
     yield f"# {table.name}: {len(table.rows)} rows"
-    if "plot" in table.meta:
-        yield f"plot {json.dumps(table.meta['plot'], default=str)}"
+    yield f"columns {', '.join(map(_of_column, table.columns))}"
+    for key in sorted(table.meta):
+        if _is_short(table.meta[key]):
+            yield f"{key} {json.dumps(_rounded(table.meta[key]), default=str)}"
     names = table.column_names()
     for row in table.rows[:MOST_ROWS]:
         yield json.dumps({name: _rounded(value) for name, value in zip(names, row, strict=True) if _is_short(value)})
+
+
+def _of_column(column: Column) -> str:
+    """Return how a column is read; its title is among the words."""
+    interval = "" if column.interval is None else "..".join(column.interval)
+    said = [
+        column.kind,
+        column.unit,
+        column.direction,
+        column.digits,
+        interval,
+        column.glossary and f"?{column.glossary}",
+    ]
+    ways = ["detail"] * column.detail + ["optional"] * column.optional
+    return " ".join([column.name, *(str(each) for each in said if each not in (None, "")), *ways])
 
 
 def _is_short(value: Any) -> bool:
@@ -95,9 +112,9 @@ def checks_as_text(cases: Iterable[tuple[str, Iterable[Check]]]) -> str:
 
 
 def _rounded(value: Any) -> Any:
-    """Return a value with its numbers to six digits: the last ones differ between machines."""
+    """Return a value with its numbers to six digits, as the last ones differ between machines, without sentences."""
     if isinstance(value, float):
         return float(f"{value:.6g}")
-    if isinstance(value, dict):
-        return {key: _rounded(each) for key, each in value.items()}
-    return [_rounded(each) for each in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, Mapping):
+        return {key: _rounded(each) for key, each in value.items() if _is_short(each)}
+    return [_rounded(each) for each in value if _is_short(each)] if isinstance(value, list | tuple) else value
