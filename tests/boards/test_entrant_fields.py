@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.boards.entrant_fields import offered_bounds, read_value, read_wish
+from app.boards.entrant_fields import BOUNDS, Values, offered_bounds, offered_values, read_value, read_wish
 from app.errors import FieldRejected
 from app.manifest.model import STANDARD, EntrantField
 from app.values.table import Cell
@@ -135,3 +135,55 @@ def test_bounds_that_are_offered_leave_somebody_and_leave_somebody_out(stated: l
 def test_nothing_asked_is_no_wish() -> None:
     """Everybody is as asked."""
     assert (read_wish(FIELDS, []).is_made, read_wish(FIELDS, ["licence= "]).holds({})) == (False, True)
+
+
+def test_a_wish_is_said_as_it_is_asked_and_in_words() -> None:
+    """Numbers in their shortest form in an address and with commas in words, with the unit; flags as yes and no."""
+    asked = ["n_parameters<=7e9", "licence=MIT", "price>=0.25", "open_weights=true", "released>=2026-03-01"]
+    wish = read_wish(FIELDS, asked)
+    units = {field.name: f" {field.unit}" if field.unit else "" for field in FIELDS}
+    labels = {field.name: field.label for field in FIELDS}
+
+    assert [each.text for each in wish.conditions] == [
+        "n_parameters<=7000000000", "licence=MIT", "price>=0.25", "open_weights=yes", "released>=2026-03-01"
+    ]  # fmt: skip
+    assert [read_wish(FIELDS, [each.text]).conditions[0].value for each in wish.conditions] == [
+        each.value for each in wish.conditions
+    ]
+    assert wish.words == ", ".join([
+        f"{labels['n_parameters']} {BOUNDS['<=']} 7,000,000,000{units['n_parameters']}",
+        f"{labels['licence']} is MIT{units['licence']}",
+        f"{labels['price']} {BOUNDS['>=']} 0.25{units['price']}",
+        f"{labels['open_weights']} is yes{units['open_weights']}",
+        f"{labels['released']} {BOUNDS['>=']} 2026-03-01{units['released']}",
+    ])  # fmt: skip
+
+
+OFFERED: dict[str, tuple[str, list[Cell], list[Cell]]] = {
+    "whole numbers": ("n_parameters", [3, 12, 40], [5, 20]),
+    "a bound that is a value": ("n_parameters", [1, 2, 5], [2]),
+    "below one": ("n_parameters", [0, 1, 3], [2]),
+    "the same": ("n_parameters", [7, 7], []),
+    "one": ("n_parameters", [7], []),
+    "none above zero": ("price", [-3.0, -1.0], []),
+    "fractions": ("price", [0.03, 0.3, 3.0], [0.05, 0.5]),
+    "days": ("released", ["2024-05-01", "2026-01-02", "2026-12-31"], ["2024-01-01", "2025-01-01", "2026-01-01"]),
+}
+
+
+@pytest.mark.parametrize("name", OFFERED)
+def test_bounds_that_are_offered_are_round_and_tell_somebody_apart(name: str) -> None:
+    """Steps of 1, 2 and 5 that are strictly within what is stated, each with somebody before it."""
+    field, stated, bounds = OFFERED[name]
+    values = {str(at): {field: value} for at, value in enumerate(stated)} | {"silent": {}}
+
+    assert list(offered_bounds(BY_NAME[field], values)) == bounds
+
+
+def test_years_that_are_offered_are_the_last_twelve_and_values_the_first_forty() -> None:
+    """Of values the most frequent first, equal ones by name."""
+    days: Values = {str(year): {"released": f"{year}-06-01"} for year in (1990, 2026)}
+    many: Values = {f"{at:02}-{n}": {"licence": f"l{at:02}"} for at in range(50) for n in range(1 + (at == 30))}
+
+    assert list(offered_bounds(BY_NAME["released"], days)) == [f"{year}-01-01" for year in range(2015, 2027)]
+    assert offered_values(BY_NAME["licence"], many) == [("l30", 2), *((f"l{at:02}", 1) for at in range(40) if at != 30)]
