@@ -6,7 +6,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from app.admission.case import Case, Check, History, TokenHolder, check_attempts
+from app.admission.case import Case, Check, History, TokenHolder, check_attempts, listed
 from app.admission.claims import check_claims
 from app.admission.rules import check_benchmark, is_admitted, number_rows, reason_not_admitted
 from app.kinds.parse import parse_manifest
@@ -36,6 +36,9 @@ from tests.cases.chamber import MANIFEST, PREREG, manifest
 NULLS = table(grid(), ["success", "violation"])
 NULLS.values[:, 1] = float("nan")
 AXES = parse_manifest(MANIFEST.replace(b"{id: place}", b"{id: AS}, {id: OM}").replace(b"[document]", b"[axis]"))
+SECOND = table([*grid(), *grid(entrant="other")], ["success", "violation"])
+SECOND.values[40:, 1] = float("nan")
+SIX = EVALUATION.replace(b"[place, reach]", b"[a, b, c, d, e, f]")
 CLAIMED, BEGUN = demanding(claims="required"), demanding(started_at="required")
 BOTH = [*grid(), *grid(entrant="naive")]
 
@@ -57,7 +60,9 @@ def freeing(**axes: AtLeast) -> Manifest:
 
 REFUSED: dict[str, tuple[Case, dict[str, str]]] = {
     "no registration, and the other rules are applied all the same": (
-        case(registered=None, dirty=True), {"prereg": "", "dirty": "The run came from a dirty working tree"}),
+        case(registered=None, dirty=True),
+        {"prereg": "arm admits only runs that cite a preregistration; none was cited.",
+         "dirty": "The run came from a dirty working tree (metadata.dirty), which this benchmark does not admit."}),
     "a form that is not taken": (
         case(registered=registered(AXIS)),
         {"prereg_form": "The preregistration has the axis form; document is required."}),
@@ -71,16 +76,21 @@ REFUSED: dict[str, tuple[Case, dict[str, str]]] = {
     "a pooled bootstrap": (
         case(registered=registered(PREREG, bootstrap_method="iid")), {"bootstrap_method": IID_REFUSED}),
     "registered after the run began": (
-        at(RUN_BEGAN + timedelta(seconds=1), started_at=RUN_BEGAN), {"registered_before_run": "after the run began"}),
+        at(RUN_BEGAN + timedelta(seconds=1), started_at=RUN_BEGAN),
+        {"registered_before_run": "Registered 2026-03-02 08:00:01 UTC (witnessed by the server), after the run began "
+                                  "(2026-03-02 08:00:00 UTC)."}),
     "attested after the upload": (
-        at(RECEIVED + timedelta(seconds=1), attested=True), {"registered_before_run": "after the upload"}),
+        at(RECEIVED + timedelta(seconds=1), attested=True),
+        {"registered_before_run": "dated 2026-03-03 08:00:01 UTC (attested by the steward), after the upload."}),
     "begun after the upload": (
-        case(started_at=RECEIVED + timedelta(days=1)), {"registered_before_run": "claims to have begun"}),
+        case(started_at=RECEIVED + timedelta(days=1)),
+        {"registered_before_run": "The run claims to have begun 2026-03-04 08:00:00 UTC, after the upload."}),
     "a stranger": (summary(entrant="stranger"), {"entrants": "Not among the registered entrants: stranger."}),
     "another task": (
         summary(tasks=("place", "reach", "throw")), {"tasks": "Not among the registered tasks: throw."}),
     "a registered task without episodes": (
-        case(registered=registered(PREREG, tasks=("place", "reach"))), {"tasks": "reach"}),
+        case(registered=registered(PREREG, tasks=("place", "reach"))),
+        {"tasks": "Registered tasks are missing: mover lacks 1 of 2 tasks (reach). The failure policy is strict."}),
     "a metric that was not delivered": (
         summary(EVALUATION.replace(b"[MASE]", b"[MASE, WQL]")),
         {"metrics": "Registered metrics that were not delivered: WQL."}),
@@ -93,10 +103,16 @@ REFUSED: dict[str, tuple[Case, dict[str, str]]] = {
     "a dirty tree, as a bundle says": (
         case(facts(dirty=True), dirty=False),
         {"dirty": "The run came from a dirty working tree (run), which this benchmark does not admit."}),
-    "a commit that calls itself dirty": (case(facts(code_commit="0" * 40 + "-dirty")), {"dirty": ""}),
-    "a beginning that is demanded": (case(manifest=BEGUN, started_at=None), {"started_at": ""}),
+    "a metric without any value of the second": (
+        case(scores=SECOND, registered=registered(PREREG, metrics=("success", "violation"))),
+        {"metrics": "Registered metrics without any value: violation of other."}),
+    "a commit that calls itself dirty": (
+        case(facts(), facts(name="late", code_commit="0" * 40 + "-dirty")), {"dirty": "working tree (late)"}),
+    "a beginning that is demanded": (
+        case(manifest=BEGUN, started_at=None), {"started_at": '{"started_at": "2026-03-03T08:00:00Z"}.'}),
     "a beginning after the upload": (
-        case(manifest=BEGUN, started_at=RECEIVED + timedelta(days=1)), {"registered_before_run": "", "started_at": ""}),
+        case(manifest=BEGUN, started_at=RECEIVED + timedelta(days=1)),
+        {"registered_before_run": "", "started_at": "begun 2026-03-04 08:00:00 UTC, after the upload."}),
     "a beginning that is demanded without a registration": (
         case(manifest=demanding(started_at="required", prereg="optional"), registered=None, started_at=None),
         {"started_at": ""}),
@@ -120,7 +136,7 @@ def test_a_submission_is_refused_by_the_rules_that_it_breaks_and_by_no_other(nam
 
 TOLD: dict[str, tuple[Case, str, str, str]] = {
     "no registration where none is needed": (
-        case(registered=None, manifest=demanding(prereg="optional")), "prereg", "warned", ""),
+        case(registered=None, manifest=demanding(prereg="optional")), "prereg", "warned", "does not require one"),
     "a power run that pools": (
         case(registered=registered(PREREG, bootstrap_method="iid", run_purpose="power")),
         "bootstrap_method", "passed",
@@ -129,7 +145,9 @@ TOLD: dict[str, tuple[Case, str, str, str]] = {
         case(), "registered_before_run", "passed",
         "Registered 2026-03-01 08:00:00 UTC (witnessed by the server), before the run began "
         "(2026-03-02 08:00:00 UTC, self-reported)."),
-    "registered in the second of the run": (at(RUN_BEGAN, started_at=RUN_BEGAN), "registered_before_run", "passed", ""),
+    "registered in the second of the run": (
+        at(RUN_BEGAN, started_at=RUN_BEGAN), "registered_before_run", "passed",
+        "(2026-03-02 08:00:00 UTC, self-reported)."),
     "attested": (
         at(REGISTERED, attested=True, started_at=RUN_BEGAN), "registered_before_run", "passed",
         "(attested by the steward), before the run began"),
@@ -139,14 +157,32 @@ TOLD: dict[str, tuple[Case, str, str, str]] = {
     "a run that does not say when it began": (case(started_at=None), "registered_before_run", "warned", "unknown"),
     "a summary that lacks a task": (
         summary(tasks=("place",)), "tasks", "warned", "Counted as failures: mover lacks 1 of 2 tasks (reach)."),
+    "a summary of which the second lacks four tasks": (
+        summary(SIX, rows=[*(("mover", task, None, 0, "") for task in "abcdef"), ("naive", "b", None, 0, ""),
+                           ("naive", "e", None, 0, "")]),
+        "tasks", "warned", f"Counted as failures: naive lacks 4 of 6 tasks ({listed('acdf', 3)})."),
+    "every task of a registration": (
+        summary(), "tasks", "passed", "All 2 tasks of the registration are there for every entrant."),
+    "the one task of a benchmark": (
+        case(), "tasks", "passed", "The one task of the registration is there for every entrant."),
+    "a task of the benchmark that nobody registered": (
+        case(manifest=AXES, rows=grid(task="AS"), registered=registered(PREREG, tasks=None)),
+        "tasks", "warned", "The preregistration restricts no tasks; without episodes: mover lacks 1 of 2 tasks (OM)."),
     "a registered task without episodes, under best effort": (
-        case(registered=registered(PREREG, tasks=("place", "reach"), failure_policy="best_effort")),
-        "tasks", "warned", ""),
-    "seeds of a summary": (summary(EVALUATION + b"seeds: [1, 2]\n"), "seeds", "warned", ""),
-    "a dirty tree where it is allowed": (case(dirty=True, manifest=demanding(dirty="allow")), "dirty", "warned", ""),
-    "silence on the tree": (case(dirty=None), "dirty", "warned", ""),
-    "silence of one bundle": (case(facts(), facts(dirty=None), dirty=None), "dirty", "warned", ""),
-    "a clean tree by the form": (case(facts(dirty=None), dirty=False), "dirty", "passed", ""),
+        case(registered=registered(PREREG, tasks=("place", "reach"), failure_policy="best_effort")), "tasks", "warned",
+        "mover lacks 1 of 2 tasks (reach). The failure policy is best_effort: they are absent, and the boards count"),
+    "the registered axis": (
+        case(rows=grid(task="AS"), registered=registered(AXIS), manifest=AXES), "axis", "passed",
+        "The episodes are of the registered axis, AS."),
+    "seeds of a summary": (
+        summary(EVALUATION + b"seeds: [1, 2]\n"), "seeds", "warned", "this kind of evidence does not carry seeds"),
+    "a dirty tree where it is allowed": (
+        case(dirty=True, manifest=demanding(dirty="allow")), "dirty", "warned",
+        "The run came from a dirty working tree (metadata.dirty); this benchmark allows it."),
+    "silence on the tree": (case(dirty=None), "dirty", "warned", "was committed (metadata.dirty)."),
+    "silence of one bundle": (
+        case(facts(), facts(name="late", dirty=None), dirty=None), "dirty", "warned", "and dirty in late)."),
+    "a clean tree by the form": (case(facts(dirty=None), dirty=False), "dirty", "passed", "a clean working tree"),
     "a clean tree by every bundle": (case(facts(), dirty=None), "dirty", "passed", ""),
     "claimed averages without an interval": (
         case(claims={"mover": {"success": 1.0}}, manifest=CLAIMED), "claims", "warned",
@@ -171,7 +207,8 @@ TOLD: dict[str, tuple[Case, str, str, str]] = {
         "other_results", "warned", "3 rows"),
     "a name alike": (
         case(forensics=Forensics(), entrants=("m\N{CYRILLIC SMALL LETTER O}ver",)), "lookalikes", "warned", "CYRILLIC"),
-    "a beginning": (case(manifest=BEGUN, started_at=RUN_BEGAN), "started_at", "passed", ""),
+    "a beginning": (
+        case(manifest=BEGUN, started_at=RUN_BEGAN), "started_at", "passed", "The run began 2026-03-02 08:00:00 UTC"),
 }  # fmt: skip
 
 

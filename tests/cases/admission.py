@@ -74,8 +74,8 @@ def registered(prereg: bytes = PREREG, **changed: Any) -> Registered:
     return Registered(sha256_hex(prereg), git_blob_sha1(prereg), declared, REGISTERED, attested=False, benchmarks=slugs)
 
 
-def facts(**stated: Any) -> BundleFacts:
-    """Return what an honest bundle of the first file says of itself; `said` overrides it."""
+def facts(name: str = "run", **stated: Any) -> BundleFacts:
+    """Return what an honest bundle of the first file says of itself; what is stated overrides it."""
     honest: dict[str, Any] = {
         "entrant": "mover",
         "task": "place",
@@ -90,7 +90,7 @@ def facts(**stated: Any) -> BundleFacts:
         "summary": {"success_ci_low": 0.2, "success_ci_high": 0.4, "n_resamples": 2000, "bootstrap_root_seed": 0},
         "files": (0,),
     }
-    return BundleFacts("run", **(honest | stated))
+    return BundleFacts(name, **(honest | stated))
 
 
 def case(*bundles: BundleFacts, rows: Sequence[Row] | None = None, **changed: Any) -> Case:
@@ -113,9 +113,14 @@ def case(*bundles: BundleFacts, rows: Sequence[Row] | None = None, **changed: An
     return replace(created, manifest=permitting(created.manifest, "best_effort"))
 
 
-def summary(prereg: bytes = EVALUATION, tasks: tuple[str, ...] = ("place", "reach"), entrant: str = "mover") -> Case:
-    """Return a submission of evaluation summaries, one row for each task."""
-    rows = [(entrant, task, None, 0, "") for task in tasks]
+def summary(
+    prereg: bytes = EVALUATION,
+    tasks: tuple[str, ...] = ("place", "reach"),
+    entrant: str = "mover",
+    rows: Sequence[Row] = (),
+) -> Case:
+    """Return a submission of evaluation summaries, one row for each task, or the rows that are given."""
+    rows = rows or [(entrant, task, None, 0, "") for task in tasks]
     scores = replace(table(rows, ["MASE"]), seed=None, item=None)
     return case(manifest=make_manifest(), scores=scores, registered=registered(prereg))
 
