@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -28,6 +29,7 @@ from tests.cases.admission import grid, table
 from tests.cases.boards import declare
 from tests.cases.chamber import MANIFEST
 
+Way = Literal["minimize", "maximize"] | None
 COLUMNS = (
     Column("rank", "Rank", "integer"),
     Column("entrant", "Entrant", "text"),
@@ -56,6 +58,61 @@ def test_the_front_is_who_nobody_beats_in_both() -> None:
 
     assert (table.meta["x"], table.meta["y"]) == ("time_s", "score")
     assert rows == {"Quick": (True, True), "Near": (False, True), "Beaten": (False, False), "Slow": (True, True)}
+
+
+@pytest.mark.parametrize("seed", [0, 2, 4])
+@pytest.mark.parametrize("x_way", ["minimize", "maximize", None])
+@pytest.mark.parametrize("y_way", ["maximize", "minimize", None])
+def test_the_front_is_that_of_the_definition_whichever_way_is_better(x_way: Way, y_way: Way, seed: int) -> None:
+    """Twelve entrants on few values, so that many are tied in one or in both; some without an interval or a cost."""
+    rng = np.random.default_rng(seed)
+    costs, scores = rng.integers(0, 5, (2, 12)).astype(float).tolist()
+    halves = [None if at % 5 == 3 else float(of) for at, of in enumerate(rng.random(12) * 2)]
+    columns = (*COLUMNS[:2], replace(COLUMNS[2], direction=y_way), *COLUMNS[3:5], replace(COLUMNS[5], direction=x_way))
+    rows = tuple(
+        (at + 1, f"e{at:02}", score, None if half is None else score - half, None if half is None else score + half,
+         None if at == 11 else cost)
+        for at, (cost, score, half) in enumerate(zip(costs, scores, halves, strict=True))
+    )  # fmt: skip
+    turned = replace(board(), columns=columns, rows=rows)
+    drawn = tradeoff_table(turned, axes_of(turned, "time_s", "score"))
+    cost = [each if x_way != "maximize" else -each for each in costs[:11]]
+    score = [each if y_way != "minimize" else -each for each in scores[:11]]
+    best = [of + (half or 0.0) for of, half in zip(score, halves, strict=False)]
+    rivals = [[b for b in range(11) if b != a and cost[b] <= cost[a]] for a in range(11)]
+    on = [not any(score[b] >= score[a] and (cost[b], score[b]) != (cost[a], score[a]) for b in rivals[a])
+          for a in range(11)]  # fmt: skip
+    may = [on[a] or all(score[b] <= best[a] for b in rivals[a]) for a in range(11)]
+
+    assert 0 < sum(on) < sum(may) < 11
+    assert {row[0]: row[5:] for row in drawn.rows} == {f"e{a:02}": (on[a], may[a]) for a in range(11)}
+    assert [row[:5] for row in drawn.rows] == [
+        (rows[a][1], costs[a], *rows[a][2:5])
+        for a in sorted(range(11), key=lambda a: (costs[a], not on[a], a))
+    ]  # fmt: skip
+    assert [column.direction for column in drawn.columns[1:3]] == [x_way or "minimize", y_way or "maximize"]
+    assert drawn.notes[1] == f"{sum(on)} of 11 are on the front."
+
+
+def test_axes_are_what_ranks_and_the_first_cost_unless_others_are_asked_for() -> None:
+    """Of costs one that is no detail comes first; a column that is the same for all is none."""
+    more = (Column("cost_a", "A", detail=True), Column("size_b", "B"), Column("price_c", "C"), Column("same_time", "D"))
+    rows = tuple((*row[:5], at, 5 - at, at, 7.0) for at, row in enumerate(ROWS))
+    many = replace(board(), columns=(*COLUMNS[:5], *more), rows=rows)
+
+    def axes(*asked: str | None, meta: dict[str, str] | None = None) -> tuple[str, str] | None:
+        found = axes_of(many if meta is None else replace(many, meta=meta), *asked)
+        return None if found is None else (found.x.name, found.y.name)
+
+    assert [column.name for column in offered(many)] == ["score", "cost_a", "size_b", "price_c"]
+    assert axes(None, None) == ("size_b", "score")
+    assert axes("cost_a", None) == ("cost_a", "score")
+    assert axes(None, "size_b") == ("price_c", "size_b")
+    assert axes("score", "price_c") == ("score", "price_c")
+    assert axes(None, None, meta={"rank_by": "gone"}) == ("size_b", "score")
+    assert axes_of(replace(board(), columns=COLUMNS[:5], rows=tuple(row[:5] for row in ROWS)), None, None) is None
+    with pytest.raises(KeyError, match="same_time"):
+        axes("same_time", None)
 
 
 def test_who_is_shown_to_be_worse_than_a_cheaper_one_may_not_be_on_the_front() -> None:
