@@ -71,10 +71,14 @@ def read(
 def problems(
     folder: Path, files: Mapping[str, bytes | str], manifest: Manifest | None = None, entrant: str | None = None
 ) -> list[Problem]:
-    """Return what is wrong with files that must be refused."""
+    """Return what is wrong with files that must be refused, each problem with its place among what was sent."""
     with pytest.raises(EvidenceRejected) as refused:
         read(folder, files, manifest, entrant)
     assert refused.value.n_problems == len(refused.value.problems)
+    for problem in refused.value.problems:
+        assert problem.message
+        assert problem.file is not None or problem.row is None, problem
+        assert problem.file is None or problem.file.partition("/")[0] in files, problem
     return list(refused.value.problems)
 
 

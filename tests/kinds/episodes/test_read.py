@@ -139,8 +139,7 @@ def test_what_is_wrong_is_one_problem_with_its_place(tmp_path: Path, name: str) 
     content, file, row, column, words = BROKEN[name]
     actual = the_problem(tmp_path, content, file)
 
-    assert actual.file in (file, None)
-    assert row is None or actual.row == row
+    assert row is None or (actual.file, actual.row) == (file, row)
     assert column is None or actual.column == column
     assert words in actual.message
 
