@@ -155,7 +155,7 @@ def mean_spread(values: FloatArray, weights: FloatArray | None = None) -> Spread
     kish = 1.0 / (shares**2).sum(axis=-1)
     point = _exact((shares * values).sum(axis=-1), values, shares)
     apart = values - point[..., None]
-    counted = np.count_nonzero(shares, axis=-1).astype(np.float64)
+    counted = np.count_nonzero(shares, axis=-1)
     least = np.sqrt((shares * apart**2).sum(axis=-1) / (MOST_WEIGHTED * kish))
     return _spread(point, shares * apart, kish, counted - 1.0, least)
 
