@@ -92,6 +92,18 @@ def differences(rng: np.random.Generator, n: int, n_tasks: int, *, far: float, i
     return low, high
 
 
+def equals(rng: np.random.Generator, n: int, n_tasks: int, *, n_equals: int, far: float) -> Ends:
+    """Return 0 where no two of so many equals are told apart, else 1: half are so far off on one task in ten."""
+    told = np.empty(n)
+    for at in range(n):
+        values = rng.normal(size=(n_tasks, n_equals)) / np.sqrt(2.0)
+        values[:, ::2] += far * ((rng.random((n_tasks, (n_equals + 1) // 2)) < 0.1) - 0.1)
+        drawn = rng.multinomial(n_tasks, np.full(n_tasks, 1.0 / n_tasks), size=1_000) / n_tasks
+        sets = stand(values.mean(axis=0), DrawnSpread.of_units(drawn @ values, n_tasks), LEVEL).sets
+        told[at] = sets is not None and bool(sets.separated.any())
+    return told, told
+
+
 def errors(rng: np.random.Generator, n: int, n_items: int, *, far: float) -> Ends:
     """Return those of root mean square errors, one item in fifty being so many times as far off."""
     sizes = np.where(rng.random((n, n_items)) < 0.02, far, 1.0)
@@ -117,6 +129,7 @@ WORLDS: Mapping[str, tuple[tuple[int, ...], float, Draw]] = {
     "points among 4, the worst on one task in 20": (TASKS, 0.95 * 3.6, partial(places, n_opponents=4)),
     "two over tasks, one in 10 off by six": (TASKS[:4], 0.6, partial(differences, far=6.0)),
     "two equals of these, not told apart": (TASKS[:4], 0.0, partial(differences, far=6.0, is_told=True)),
+    "two within 20 equals, half of them these, not told apart": (TASKS, 0.0, partial(equals, n_equals=20, far=6.0)),
     "RMSE, t with 3 degrees of freedom": (ITEMS, float(np.sqrt(3.0)), student),
     "RMSE, one in 50 ten times as far": (ITEMS, float(np.sqrt(0.98 + 0.02 * 100.0)), partial(errors, far=10.0)),
 }

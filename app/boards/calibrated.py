@@ -164,69 +164,93 @@ def few_units_note(
     )
 
 
-def hidden_tasks_note(n_tasks: int, within: Range, *, said: str = "", is_beside: bool = False) -> Iterator[str]:
+def hidden_tasks_note(
+    n_tasks: int, within: Range, *, said: str = "", is_beside: bool = False, n_compared: int = 0
+) -> Iterator[str]:
     """Yield a note on what the interval of a mean over few tasks assumes of an outlying task, in a range or without.
 
     `n_tasks` may be an effective number; `said` is then what a reader counts, such as "37 families of tasks, worth
-    about 21 of equal size,". `is_beside`: see `rare_note`. Source: `bench.interval_coverage`, its tasks of which one in
-    ten is an outlier, and `rare_note`; docs/statistics.md.
+    about 21 of equal size,". `is_beside`: see `rare_note`. `n_compared` entrants are compared by such means; of 0 it
+    says nothing of comparisons. Source: `bench.interval_coverage`, its tasks of which one in ten is an outlier,
+    `rare_note` and `hidden_pair_note`; docs/statistics.md.
 
     >>> boards = (10, Range()), (10, SHARE), (40, Range()), (40, Range(0.0))
     >>> [len(list(hidden_tasks_note(*board))) for board in boards]
     [1, 1, 0, 1]
     """
     if within.is_bounded:
-        yield from rare_note("tasks", n_tasks, is_beside=is_beside)
-    elif how_of(within) == GAMMA and MIN_UNITS <= n_tasks <= MOST_TAILED:
+        yield from rare_note("tasks", n_tasks, is_beside=is_beside, is_compared=n_compared > 0)
+        return
+    if how_of(within) == GAMMA and MIN_UNITS <= n_tasks <= MOST_TAILED:
         yield (
             "Scores have a range with one end, and so few tasks may not show a long tail: if they were log-normal with "
             "σ 1.5, an interval of 95 % from 5 to 40 tasks would hold in 81 to 90 of 100 cases."
         )
-    if _may_be_far(n_tasks, within):
+    of_equals = _far_equals(n_tasks, n_compared)
+    if MIN_UNITS <= n_tasks < MANY_TASKS:
+        compared = f" Comparisons are not widened: {of_equals}." if of_equals else ""
         yield (
             f"Scores have no declared range, and {said or f'{n_tasks} tasks'} may not include one that is far off. The "
             "intervals are widened for it: they hold where one in ten is off by six standard deviations of the others. "
-            "Where it is off by ten, an interval of 95 % from 10 would hold in only 85 of 100 cases. Comparisons are "
-            f"not widened: {_far_equals(n_tasks)}."
+            f"Where it is off by ten, an interval of 95 % from 10 would hold in only 85 of 100 cases.{compared}"
         )
+    elif of_equals:
+        yield f"{NOT_WIDENED}. Where it is so by six standard deviations of the others, {of_equals}."
 
 
-def _may_be_far(n_units: float, within: Range) -> bool:
-    return MIN_UNITS <= n_units < MANY_TASKS and not within.is_bounded
+NOT_WIDENED = "Unlike intervals of scores, comparisons are not widened for a task that is far off"
+HELD: Mapping[int, int] = {5: 91, 10: 87, 20: 91}
+"""Over so many tasks, one in ten off by six standard deviations: in how many of 100 cases intervals of a pair hold."""
+TOLD: Mapping[int, Mapping[int, int]] = {
+    2: {5: 8, 10: 10, 20: 8},
+    5: {5: 7, 10: 15, 20: 16, 40: 9},
+    20: {5: 6, 10: 22, 20: 35, 40: 15, 100: 7},
+}
+"""Of so many equals, half of them with such tasks, over so many: on how many of 100 boards some are told apart."""
+MANY_FOR: Mapping[int, int] = {2: MANY_TASKS, 5: 100, 20: 200}
+"""From how many tasks on that is as seldom as it should be."""
 
 
-FAR: Mapping[int, tuple[int, int]] = {5: (91, 8), 10: (87, 10), 20: (91, 8)}
-"""Over so many tasks, one in ten off by six: in how many of 100 cases intervals hold, and equals are told apart."""
+def _far_equals(n_units: float, n_compared: int) -> str:
+    """Return how often equals are told apart where some have tasks that are far off; empty where that is seldom."""
+    n_equals = max((n for n in TOLD if n <= n_compared), default=0)
+    if not n_equals or not MIN_UNITS <= n_units < MANY_FOR[n_equals]:
+        return ""
+    told = TOLD[n_equals]
+    n, fewer = _simulated(told, n_units)
+    if n_equals == min(TOLD):
+        two = "two equals, of which one is off by six on one task in ten"
+        return f"{two}, would be told apart in {told[n]} of 100 cases from {n}{fewer}"
+    some = f"of {n_equals} equals, half of them off by six on one task in ten, some would be told apart"
+    return f"{some} on {told[n]} of 100 boards of {n} tasks{fewer}"
 
 
-def _simulated(n_units: float) -> int:
-    return max((n for n in FAR if n <= n_units), default=min(FAR))
+def _simulated(known: Mapping[int, int], n_units: float) -> tuple[int, str]:
+    """Return the largest number of tasks that was simulated and is not above theirs, and words where all are."""
+    n = max((n for n in known if n <= n_units), default=min(known))
+    return n, "" if n <= n_units else ", the fewest that were simulated"
 
 
-def _far_equals(n_units: float) -> str:
-    n = _simulated(n_units)
-    fewer = "" if n <= n_units else ", the fewest that were simulated"
-    what = "two equals, of which one is off by six on one task in ten"
-    return f"{what}, would be told apart in {FAR[n][1]} of 100 cases from {n}{fewer}"
+def hidden_pair_note(n_units: float, within: Range, n_compared: int) -> Iterator[str]:
+    """Yield what comparisons of entrants over few tasks assume of an outlying one; see `hidden_tasks_note`.
 
+    Source: `rare_note` and `bench.interval_failures`, its differences and equals over tasks; docs/statistics.md.
 
-def hidden_pair_note(n_units: float, within: Range) -> Iterator[str]:
-    """Yield what comparisons over few tasks assume of an outlying one, as `hidden_tasks_note` does of intervals.
-
-    Source: `rare_note` and `bench.interval_failures`, its difference over tasks; docs/statistics.md.
-
-    >>> [len(list(hidden_pair_note(*board))) for board in ((10, Range()), (10, SHARE), (40, Range()))]
-    [1, 1, 0]
+    >>> boards = (10, Range(), 2), (10, SHARE, 2), (40, Range(), 2), (40, Range(), 20)
+    >>> [len(list(hidden_pair_note(*board))) for board in boards]
+    [1, 1, 0, 1]
     """
     if within.is_bounded:
         yield from rare_note("tasks", n_units)
-    if _may_be_far(n_units, within):
-        n = _simulated(n_units)
-        yield (
-            "Unlike intervals of scores, comparisons are not widened for a task that is far off. Where one in ten is "
-            f"off by six standard deviations of the others, an interval of a difference of 95 % from {n} holds in "
-            f"{FAR[n][0]} of 100 cases; {_far_equals(n_units)}."
-        )
+    elif of_equals := _far_equals(n_units, n_compared):
+        held = ""
+        if n_units < MANY_TASKS:
+            n, fewer = _simulated(HELD, n_units)
+            held = (
+                " Where one in ten is off by six standard deviations of the others, an interval of a difference of "
+                f"95 % from {n}{fewer} holds in {HELD[n]} of 100 cases;"
+            )
+        yield f"{NOT_WIDENED}.{held or ' Where it is so by six standard deviations of the others,'} {of_equals}."
 
 
 PLACES = "one were the worst of a hundred on one task in twenty and near the best on the others"
@@ -263,11 +287,11 @@ def may_hide(world: str, n_units: float) -> bool:
     return world in RARE and MIN_UNITS <= n_units < RARE[world][2]
 
 
-def rare_note(world: str, n_units: float, *, is_beside: bool = False) -> Iterator[str]:
+def rare_note(world: str, n_units: float, *, is_beside: bool = False, is_compared: bool = True) -> Iterator[str]:
     """Yield a note on a world in which intervals of so few units hold too seldom; none where they hold, or for ''.
 
-    `is_beside` says that an interval that assumes nothing but the range is in columns beside them. Source:
-    `bench.interval_failures`; docs/statistics.md.
+    `is_beside` says that an interval that assumes nothing but the range is in columns beside them, `is_compared` that
+    entrants are compared by these numbers, too. Source: `bench.interval_failures`; docs/statistics.md.
 
     >>> "from 8 seeds would hold in only 57 of 100 cases, and" in list(rare_note("seeds", 9.0))[0]
     True
@@ -277,9 +301,10 @@ def rare_note(world: str, n_units: float, *, is_beside: bool = False) -> Iterato
     what, units, _, held = RARE[world]
     known = max((n for n in held if n <= n_units), default=min(held))
     fewest = "" if known <= n_units else ", the fewest that were simulated,"
+    compared = ", and comparisons less often than they say" if is_compared else ""
     yield (
         f"A rare failure may not be among so few {units}. If {what}, an interval of 95 % from {known} {units}{fewest} "
-        f"would hold in only {held[known]} of 100 cases, and comparisons less often than they say."
+        f"would hold in only {held[known]} of 100 cases{compared}."
     ) + (" The assumption-free interval, in columns of its own, holds there, too." if is_beside else "")
 
 
@@ -287,14 +312,14 @@ OTHER_OPPONENTS = "With other opponents the {} would differ; their interval cove
 """What a score of places says less than it seems to, with what the scores are called."""
 
 
-def rare_places_note(n_opponents: int, n_tasks: float) -> Iterator[str]:
+def rare_places_note(n_opponents: int, n_tasks: float, *, is_compared: bool = True) -> Iterator[str]:
     """Yield `rare_note` of a score of places among opponents, such as points or a win rate; none among few.
 
     >>> len(list(rare_places_note(20, 41))), len(list(rare_places_note(4, 41)))
     (1, 0)
     """
     if n_opponents > FEW_OPPONENTS:
-        yield from rare_note("places", n_tasks)
+        yield from rare_note("places", n_tasks, is_compared=is_compared)
 
 
 def assumption_free(values: FloatArray, place: IntArray, within: Range, level: float) -> FloatArray:

@@ -426,9 +426,9 @@ def power_meta(standing: BoardStanding | None, scale: float = 1.0) -> dict[str, 
 
     With all `n_pairs` tested at once: `difference` by the median of the pairs, and `of_first` that of the first two,
     None where these are not tested; either is None where it would be larger than any two scores can differ, or none can
-    be found. In the unit of the board's points times `scale`, or where `score` names another, in that.
-    `freedom` are the degrees of freedom of a typical pair. Of scores that move in steps the error depends on the
-    difference, so neither is known. Empty where nothing is tested.
+    be found. In the unit of the board's points times `scale`, or where `score` names another, in that. `freedom` are
+    the degrees of freedom of a typical pair, where there is a difference that can be found. Of scores that move in
+    steps the error depends on the difference, so neither is known. Empty where nothing is tested.
     Source: Bloom 1995, Minimum detectable effects, with the critical value of all pairs and the noncentral t.
 
     >>> power_meta(stand(np.array([3.0, 1.0]), None, 0.95))
@@ -460,8 +460,10 @@ def power_meta(standing: BoardStanding | None, scale: float = 1.0) -> dict[str, 
     )
     if standing.are_logs:
         about["score"] = "the skill of one relative to the other"
-    freedom = round(float(np.median(degrees[above][~np.isnan(found[above])])), 3)
-    return {"power": {**about, "difference": typical, "of_first": of_first, "freedom": freedom}}
+    about |= {"difference": typical, "of_first": of_first}
+    if np.isfinite(known).any():
+        about["freedom"] = round(float(np.median(degrees[above][~np.isnan(found[above])])), 3)
+    return {"power": about}
 
 
 def uncertainty_meta(spec: Leaderboard, n_units: int, n_together: int | None = None) -> dict[str, Any]:

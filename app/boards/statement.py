@@ -89,13 +89,11 @@ def _why_untested(meta: Mapping[str, Any]) -> str:
     depends = meta.get("dependence")
     if meta.get("interval_reason") == "not_asked_for":
         return "the board draws no resamples"
-    if UNTESTED in meta:
-        return str(meta[UNTESTED])
     if isinstance(depends, Mapping) and depends.get("n_effective", MIN_DRAWN_UNITS) < MIN_DRAWN_UNITS:
         n_units = int(depends["n_units"])
         units = count(n_units, "family") + " of tasks" if depends.get("unit") == "family" else count(n_units, "task")
         return f"{units} {'is' if n_units == 1 else 'of unequal size are'} too few to tell a difference from chance"
-    return "how far the score of an entrant may be off by chance is not known"
+    return str(meta.get(UNTESTED, "how far the score of an entrant may be off by chance is not known"))
 
 
 def _has_same_score(row: Record, first: Record, meta: Mapping[str, Any]) -> bool:

@@ -253,8 +253,9 @@ class Leaderboard(Part):
     smallest_difference: float | None = Field(
         None,
         gt=0.0,
-        description="the smallest difference of two entrants that matters, in the unit of the board's pairs: pairs are"
-        " then better, worse, equivalent or undecided",
+        description="the smallest difference of two entrants that matters, in the unit of the board's pairs; ranked by "
+        "skill score, the skill of the better one relative to the other: pairs are then better, worse, equivalent or "
+        "undecided",
     )
     over_snapshots: bool = Field(
         False,

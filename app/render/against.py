@@ -278,6 +278,17 @@ def same_rows(pair: PairRows, board: Table | None) -> Sequence[str]:
     return ()
 
 
+def beside_baseline(pair: PairRows) -> Iterator[str]:
+    """Yield why two intervals of one number differ, where one of two is what scores are relative to."""
+    baseline = pair.table.meta.get("scored_against")
+    if baseline in (pair.a, pair.b) and pair.effect == RELATIVE_SKILL:
+        other = in_words(pair.b if baseline == pair.a else pair.a)
+        yield (
+            f"{other}’s score is its skill relative to {in_words(str(baseline))}. Its interval on the board allows for "
+            "tasks that are far off, the one here does not, as in all comparisons."
+        )
+
+
 def flagged(pair: PairRows, board: Table | None) -> Iterator[str]:
     """Yield the flags of either of two, but for those of `same_rows` where it says them."""
     if board is None or not {"entrant", "flags"} <= set(board.column_names()):

@@ -347,12 +347,14 @@ class AllPairs:
     def margins(self, at: IntArray, level: float) -> FloatArray:
         """Return half the width of each difference's interval among some entrants, unadjusted, [n_at, n_at].
 
-        NaN where the difference is the same in every resample, so that its error is unknown.
+        NaN where the difference is the same in every resample, so that its error is unknown, and of ranks where even
+        the same sign in each of so few units would be no more than chance.
         """
-        quantiles = self._by_freedom(at, lambda freedom: self._reaches(freedom, (1.0 - level) / 2.0))
+        tail = (1.0 - level) / 2.0
+        quantiles = self._by_freedom(at, lambda freedom: self._reaches(freedom, tail))
         with np.errstate(invalid="ignore"):  # over snapshots few units reach no quantile, however small the error
             margins = quantiles * self.errors(at, at)
-        return np.where(margins > 0.0, margins, np.nan)
+        return np.where((margins > 0.0) & self.can_be_apart(-float(ndtri(tail)), at), margins, np.nan)
 
     def one_look(self, critical: float) -> float:
         """Return the critical value by which a single look reaches as far, at the median degrees of freedom."""

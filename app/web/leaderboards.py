@@ -23,6 +23,7 @@ from app.kinds.registry import counted_rows, kind_of
 from app.names import clip_for_message
 from app.render.against import (
     PairRows,
+    beside_baseline,
     chances,
     entrants_of,
     evidence_needed,
@@ -273,6 +274,7 @@ def _compare(
             *chances(pair),
             *ruled_out(pair, ranked),
             *tested(pair, tests),
+            *beside_baseline(pair),
             *flagged(pair, ranked),
             *(same_rows(pair, ranked) or evidence_needed(pair)),
             *examples_needed(pair, metric, comparisons, tests, pages.unit(manifest)),

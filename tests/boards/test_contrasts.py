@@ -165,6 +165,20 @@ def test_over_few_units_ranks_find_nothing_that_the_same_sign_in_each_would_not_
     assert apart.sets.separated.any() == is_found
 
 
+@pytest.mark.parametrize("n_units", [3, 5, 6, 8])
+def test_an_interval_of_ranks_excludes_zero_where_their_p_is_small(n_units: int) -> None:
+    """Of five units the same sign in each is a chance of one in 16: beside that p no interval excludes zero."""
+    points = np.random.default_rng(2).normal(0.0, 0.1, (n_units, 4)).round(2) + np.array([0.0, 0.05, 1.0, 2.0])
+    drawn = NamedResamples(unit_keys(1, [(str(task),) for task in range(n_units)]), 400).means(points)
+    standing = stand(points.mean(axis=0), DrawnSpread.of_units(drawn, n_units, are_ranks=True), 0.95)
+    found = standing.contrasts(range(4))
+    is_beyond = np.abs(found.differences) > found.margins
+
+    assert np.array_equal(is_beyond, (found.p_values < 0.05) & ~np.isnan(found.margins))
+    assert is_beyond.any() == (n_units >= 6)
+    assert ("freedom" in power_meta(standing)["power"]) == (not np.isnan(found.margins[0, 1]) and n_units >= 9)
+
+
 def test_what_ratios_of_errors_find_is_found_with_the_error_that_it_then_has() -> None:
     """Simulated, two as far apart as is said, as a relative skill, are told apart in 80 of 100 runs."""
     rng = np.random.default_rng(7)

@@ -291,7 +291,7 @@ def test_groups_of_strata_are_neither_offered_nor_taken_as_weights_of_components
 
     assert [problem.column for problem in refused.value.problems] == ["weight"]
     form = explore_form(manifest, spec, explored(manifest, Choice(), rows, strata), "", Choice(), strata)
-    assert [weight.name for weight in form.weights] == ["mae", "rmse", "bias"]
+    assert [name for name, _ in form.weights] == ["mae", "rmse", "bias"]
 
 
 def test_very_many_entrants_are_drawn_less_often_and_their_board_says_so() -> None:

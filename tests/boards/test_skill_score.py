@@ -132,16 +132,44 @@ def imputed_tables(
 
 
 @pytest.mark.parametrize(
-    ("n_tasks", "rank_by", "n_said"), [(10, "skill_score", 1), (10, "win_rate", 0), (40, "skill_score", 0)]
+    ("n_tasks", "n_entrants", "rank_by", "said"),
+    [
+        (10, 3, "skill_score", "two equals, of which one is off by six on one task in ten, would be told apart in 10"),
+        (10, 3, "win_rate", ""),
+        (40, 3, "skill_score", ""),
+        (
+            40,
+            5,
+            "skill_score",
+            "of 5 equals, half of them off by six on one task in ten, some would be told apart on 9",
+        ),
+        (99, 19, "skill_score", "would be told apart on 9 of 100 boards of 40 tasks."),
+        (100, 19, "skill_score", ""),
+        (
+            25,
+            30,
+            "skill_score",
+            "of 20 equals, half of them off by six on one task in ten, some would be told apart on 35",
+        ),
+        (199, 20, "skill_score", "would be told apart on 7 of 100 boards of 100 tasks."),
+    ],
 )
-def test_pairs_say_that_comparisons_are_not_widened(n_tasks: int, rank_by: str, n_said: int) -> None:
+def test_board_and_pairs_say_that_comparisons_are_not_widened(
+    n_tasks: int, n_entrants: int, rank_by: str, said: str
+) -> None:
     """Where those of scores are: of ratios of errors over few tasks, and not of shares of opponents."""
     rng = np.random.default_rng(1)
-    errors = {name: (1.0 + rng.random(n_tasks)).tolist() for name in "BCD"}
-    pairs = imputed_tables(errors, rank_by).pairwise
-
+    names = ("B", *(f"E{at}" for at in range(n_entrants - 1)))
+    errors = {name: (1.0 + rng.random(n_tasks)).tolist() for name in names}
+    tables = imputed_tables(errors, rank_by)
+    pairs = tables.pairwise
     assert pairs is not None
-    assert sum("comparisons are not widened for a task that is far off" in note for note in pairs.notes) == n_said
+    of_both = [
+        [note for note in notes if "are not widened" in note] for notes in (tables.leaderboard.notes, pairs.notes)
+    ]
+
+    assert [len(of_one) for of_one in of_both] == [bool(said)] * 2
+    assert all(said in note for of_one in of_both for note in of_one)
 
 
 def test_who_leaves_out_what_it_is_bad_at_may_lead_and_may_not_be_first() -> None:
@@ -354,6 +382,15 @@ def test_who_is_thirty_times_worse_hides_in_no_noise_of_its_own() -> None:
     assert rows["Worst"]["may_be_first"] is False
     assert pair["separable"] is True
     assert 0.9 < float(str(pair["relative_skill_lower"])) < float(str(pair["relative_skill"])) < 1.0
+
+
+def test_whose_errors_are_clipped_is_said_with_how_many() -> None:
+    """They count as a hundred times the baseline's, or a hundredth: of what is beyond nobody sees how far."""
+    errors = {"B": [1.0] * 6, "C": [300.0, 0.001, 90.0, 1.0, 1.0, 1.0], "D": [1.0, 1.0, 99.0, 2.0, 2.0, 0.02]}
+    notes = imputed_tables(errors).leaderboard.notes
+
+    assert "Errors beyond 0.01 or 100 times the baseline's count as that: C (2 tasks)." in notes
+    assert not any("count as that" in note for note in imputed({**errors, "C": [1.0] * 6}).notes)
 
 
 def test_who_is_told_apart_does_not_hang_on_the_baseline() -> None:

@@ -11,11 +11,21 @@ from app.boards.methods.borda import Borda
 from app.boards.methods.mean import Mean
 from app.boards.methods.mean_rank import MeanRank
 from app.boards.methods.mean_win_rate import MeanWinRate
+from app.boards.methods.skill_score import SkillScore
 from app.boards.registry import compute_board
 from app.boards.standing import letters_table
 from app.boards.task_values import side_by_side
 from app.manifest.model import Leaderboard, Task
-from app.render.against import chances, evidence_needed, find_pair, flagged, measured_by, ruled_out, verdict
+from app.render.against import (
+    beside_baseline,
+    chances,
+    evidence_needed,
+    find_pair,
+    flagged,
+    measured_by,
+    ruled_out,
+    verdict,
+)
 from app.values.scores import Coded
 from app.values.table import Column, Table
 
@@ -86,7 +96,7 @@ def test_who_lacks_tasks_on_a_board_of_points_is_behind_by_the_rule_and_the_word
     assert (row["rank_if_worst"], row["rank_if_best"], row["may_be_first"]) == (row["rank"], 2, False)
     assert verdict(pair, measured_by(tables.pairwise, declared)).startswith(
         "Best is before Sly on mean of Borda points per task by the rule for missing results alone. By the scores of "
-        "the board, Best’s mean of Borda points per task is higher than Sly’s by 1.667 (95 % interval"
+        "the board, Best’s mean of Borda points per task is higher than Sly’s by 1.667 (without an interval)"
     )
     assert ruled_out(replace(pair, forth={**pair.forth, "separable": False}), tables.leaderboard) == (
         "Sly is ruled out as first all the same: by the rule for missing results, not by a test.",
@@ -175,3 +185,30 @@ def test_flags_of_either_of_two_stand_beside_their_comparison() -> None:
     assert list(flagged(pair, Table("leaderboard/b", "B", columns, copies))) == [
         "Good is flagged: a later name of an owner who withdrew an earlier one."
     ]
+
+
+OF_PLACES = {"mean_rank": MeanRank, "mean_win_rate": MeanWinRate, "borda": Borda}
+
+
+@pytest.mark.parametrize("method", OF_PLACES)
+def test_over_so_few_tasks_no_amount_of_data_is_named(method: str) -> None:
+    """Good is better on each of three tasks, which is no more than chance: "as much data as there is" would not do."""
+    board = OF_PLACES[method](name="b", method=method, metric="error")
+    pairs = compute_board(benchmark(board), board, rows()).pairwise
+    assert pairs is not None
+    pair = find_pair(pairs, "Good", "Poor")
+
+    assert pair.forth["separable"] is False
+    assert evidence_needed(pair) == ()
+
+
+def test_a_pair_with_the_baseline_says_why_the_score_has_another_interval() -> None:
+    """The score is the skill relative to the baseline: the same number twice, with two intervals."""
+    board = SkillScore(name="b", method="skill_score", metric="error", baseline="Fair")
+    pairs = compute_board(benchmark(board), board, rows()).pairwise
+    assert pairs is not None
+    said = [list(beside_baseline(find_pair(pairs, *pair))) for pair in (("Good", "Fair"), ("Fair", "Good"))]
+
+    assert said[0] == said[1]
+    assert said[0][0].startswith("Good’s score is its skill relative to Fair.")
+    assert list(beside_baseline(find_pair(pairs, "Good", "Poor"))) == []

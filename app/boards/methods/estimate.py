@@ -598,8 +598,6 @@ def _spread(
 # Every pair on a board of method `estimate`: difference, interval and probabilities, from the rank standing. Draws
 # are by name, so two entrants are compared as paired on the units they share and as independent on the others.
 
-DIFFERENCE = contrast_field(Column("difference", "A minus B", direction="maximize", glossary="difference", digits=3))
-
 
 def pairwise(
     manifest: Manifest,
@@ -625,10 +623,11 @@ def pairwise(
     names = [measurement.entrant for measurement in contenders[:MAX_COMPARED]]
     is_turned = metric.direction == "minimize"
     cells = standing.contrasts(range(len(names))).cells(smallest=spec.smallest_difference, is_turned=is_turned)
+    difference = Column("difference", "A minus B", direction=metric.direction, glossary="difference", digits=3)
     notes = _notes(len(contenders), metric.title or spec.ranked)
     meta = {**drawn_meta(spec), "metric": spec.ranked, "contrast": "difference", **power_meta(standing),
             **_caveats(spec, words, contenders)}  # fmt: skip
-    return contrast_table(spec, names, DIFFERENCE, cells, notes, meta)
+    return contrast_table(spec, names, contrast_field(difference), cells, notes, meta)
 
 
 def _notes(n_contenders: int, metric: str) -> Iterator[str]:

@@ -121,7 +121,7 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     on_units = (*ranking.units.notes(depends["dependence"]["design_effect"]), *few)
     notes = (*_notes(ranking), *on_units,
              *hidden_tasks_note(round(n_units), ranking.within, said=ranking.units.in_words,
-                                is_beside=bool(free)))  # fmt: skip
+                                is_beside=bool(free), n_compared=len(ranked.entrants)))  # fmt: skip
     meta = {"method": spec.method, "metric": spec.metric, "missing": spec.missing, "rank_by": column.name,
             "n_entrants": len(ranking.cells.entrants), **uncertainty_meta(spec, len(values)),
             **depends, **power_meta(standing)}  # fmt: skip
@@ -132,7 +132,7 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     board = board_table(spec, fields, placed, notes, meta)
     if standing is None or spec.explored is not None:
         return BoardTables(board)
-    caveats = (*on_units, *hidden_pair_note(n_units, ranking.within))
+    caveats = (*on_units, *hidden_pair_note(n_units, ranking.within, len(ranked.entrants)))
     pairs = partial(_pairwise, manifest.slug, spec, ranked.entrants, sign, values, standing, resamples, caveats)
     return BoardTables(board, pairs_beside(spec, pairs))
 

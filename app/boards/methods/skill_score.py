@@ -71,7 +71,12 @@ from app.values.scores import OVERLAP_UNSAID, ScoreTable
 from app.values.table import Column, Table
 
 SKILL = Column(
-    "skill_score", "Skill of A relative to B", direction="maximize", glossary="pair_skill", digits=3, detail=True
+    "skill_score",
+    "Skill of A relative to B, as fev has it",
+    direction="maximize",
+    glossary="pair_skill",
+    digits=3,
+    detail=True,
 )
 """fev's effect for a pair of entrants."""
 
@@ -186,6 +191,7 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     with_pairs = with_pairs and spec.explored is None and len(scored.cells.entrants) > 1
     raw = raw_errors(scored, spec) if with_pairs else None
     units = _units(manifest, scored)
+    scored_against = None if _is_replaced(spec, scored) else spec.baseline
     resamples, by_task = draw_tasks(spec, int(scored.kept.sum())), ByTask.of(scored, raw)
     measured = Effects.of(spec, by_task, resamples)
     times = median_times(manifest, spec, scores, everyone)
@@ -195,7 +201,9 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     depends = units.meta(by_task.logs)
     on_units = tuple(units.notes(depends["dependence"]["design_effect"]))
     notes = (*notes_of(spec, counted), *_on_left_out(spec, everyone), *among.roster.notes("tasks"), *times.notes(),
-             *_on_unsaid(everyone, unsaid), *on_units, *_on_intervals(spec, scored, units))  # fmt: skip
+             *_on_unsaid(everyone, unsaid), *on_units, *_on_clipped(spec, scored),
+             *_on_intervals(scored, units, spec.uncertainty.level,
+                            is_of_skill=by_task.rank_by(spec) == "skill_score"))  # fmt: skip
     meta = {**meta_of(spec, everyone), **times.meta(), **depends}
     n_scored = len(scored.cells.entrants)
     # Usually everybody with a score is ranked, and by the same errors.
@@ -231,7 +239,7 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
         return BoardTables(board)
     is_of_skill = own.rank_by == "skill_score"
     caveats = (*on_units, *_on_comparisons(spec, best[0], units, n_scored - 1, is_of_skill=is_of_skill))
-    pairs = partial(_pairwise, manifest, spec, best, n_scored, resamples, own, caveats)
+    pairs = partial(_pairwise, manifest, spec, best, n_scored, resamples, own, scored_against, caveats)
     return BoardTables(board, pairs_beside(spec, pairs))
 
 
@@ -549,13 +557,24 @@ def _effects(
         yield from with_calibrated(column, partial(_ends_of, at, ends), partial(_cells_of, at, ours[name]))
 
 
-def _on_intervals(spec: SkillScore, scored: Relative, drawn: TaskUnits) -> Iterator[str]:
+def _on_clipped(spec: SkillScore, scored: Relative) -> Iterator[str]:
+    """Yield whose errors count as the bounds of the clip, on how many tasks."""
+    low, high = spec.clip
+    n_clipped = ((scored.errors <= low) | (scored.errors >= high)).sum(axis=0).tolist()
+    clipped = zip(scored.cells.entrants, n_clipped, strict=True)
+    if said := [f"{in_words(name)} ({count(n, 'task')})" for name, n in clipped if n]:
+        yield f"Errors beyond {low:g} or {high:g} times the baseline's count as that: {sentences(said)}."
+
+
+def _on_intervals(scored: Relative, drawn: TaskUnits, level: float, *, is_of_skill: bool) -> Iterator[str]:
+    """Yield what the intervals of both effects rest on; entrants are compared by one of them."""
     units = [(name, drawn.number()) for name in scored.cells.entrants]
     if drawn.number() < MIN_DRAWN_UNITS:
         return
-    yield from few_units_note(units, drawn.plural, spec.uncertainty.level)
-    yield from hidden_tasks_note(round(drawn.number()), Range(), said=drawn.in_words)
-    yield from rare_places_note(len(units) - 1, drawn.number())
+    yield from few_units_note(units, drawn.plural, level)
+    n_compared = len(units) if is_of_skill else 0
+    yield from hidden_tasks_note(round(drawn.number()), Range(), said=drawn.in_words, n_compared=n_compared)
+    yield from rare_places_note(len(units) - 1, drawn.number(), is_compared=not is_of_skill)
     if len(units) > 1:
         yield OTHER_OPPONENTS.format("win rates")
 
@@ -567,7 +586,7 @@ def _on_comparisons(
     n_units = drawn.number()
     yield from few_units_note([(name, n_units) for name in names], drawn.plural, spec.uncertainty.level)
     if is_of_skill:
-        yield from hidden_pair_note(n_units, Range())
+        yield from hidden_pair_note(n_units, Range(), n_opponents + 1)
     else:
         yield from rare_places_note(n_opponents, n_units)
         yield OTHER_OPPONENTS.format("win rates")
@@ -662,6 +681,7 @@ def _pairwise(
     n_entrants: int,
     resamples: Resamples | None,
     own: Own,
+    scored_against: str | None,
     caveats: tuple[str, ...],
 ) -> Table:
     """Compare every ordered pair of the best on raw errors; the verdict is on the difference of the board's scores."""
@@ -675,6 +695,8 @@ def _pairwise(
     meta = {"method": spec.method, "metric": spec.metric, **uncertainty_meta(spec, len(errors)),
             "contrast": column.name, "score": f"{own.rank_by.replace('_', ' ')} on {metric}",
             **power_meta(own.standing)}  # fmt: skip
+    if own.rank_by == "skill_score" and scored_against is not None:
+        meta["scored_against"] = scored_against
     meta |= {CAVEATS: list(caveats)} if caveats else {}
     notes = pairwise_notes(len(names), n_entrants)
     return compared.table(spec, compared.effect(SKILL), column, notes, meta)
