@@ -53,10 +53,9 @@ PURE := not database and $(HERE)
 COVERED := 90
 GATE = --cov --cov-report=term --cov-fail-under=$(COVERED)
 
-# First what needs no database, then what comes in at the door of one app. Where ARGS selects none of a part, pytest exits with 5.
+# What needs no database, and what comes in at the door of one app.
 test: $(VENV)/.development
-	$(PYTEST) -m "$(PURE)" $(ARGS) || [ $$? -eq 5 ]
-	$(PYTEST) -m "database and $(HERE)" $(ARGS) || [ $$? -eq 5 ]
+	$(PYTEST) -m "$(HERE)" $(ARGS)
 
 test-fast: $(VENV)/.development
 	$(PYTEST) -m "$(PURE) and not heavy" $(ARGS)

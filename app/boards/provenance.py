@@ -66,8 +66,8 @@ WITHOUT: tuple[Cell, ...] = (None,) * len(FRAME.fields)
 MOST_NAMED = 5
 MANY_ENTRANTS = 5
 """The best of five equal entrants looks 1.2 standard errors too good, the expected maximum of five normal numbers."""
-MANY_TESTED, SHARE_TESTED = 3, 3
-"""From so many entrants of one owner on, if they are a third of all with a rank, it is told what they cost in tests."""
+MANY_TESTED, SHARE_TESTED, MANY_OF_EACH = 3, 3, 10
+"""From so many entrants of one owner, or of each of several, if they are a third of all: what they cost is told."""
 SERVED_BY_LEAKS = "served_by_leaks"
 """The key of a board's meta that names entrants who would rank lower without their declared leakage."""
 NO_ENDS: Mapping[str, float] = {}
@@ -174,7 +174,7 @@ def _flagged(one: Provenance | None, more: Sequence[str]) -> Provenance | None:
 
 
 def _of_many(table: Table) -> Iterator[str]:
-    """Say where much of the caution of a board's tests is for the entrants of one owner among several.
+    """Say where much of the caution of a board's tests is for the entrants of one owner among several, or of a few.
 
     Without a name, so that it can be stored: what was published before has the notes of its publication.
     """
@@ -182,12 +182,19 @@ def _of_many(table: Table) -> Iterator[str]:
         return
     owner, rank = table.index(OWNER), table.index("rank")
     n_of = Counter(row[owner] for row in table.rows if row[rank] is not None)
-    n_ranked, n_own = n_of.total(), max((n for of, n in n_of.items() if of is not None), default=0)
-    if n_own >= MANY_TESTED and SHARE_TESTED * n_own >= n_ranked > n_own:
-        yield (
-            f"{n_own:,} of the {n_ranked:,} entrants with a rank have the same owner. All pairs are tested at once, so "
-            "these make the tests of everybody more cautious; a reader's choice of the other entrants leaves them out."
-        )
+    n_ranked, each = n_of.total(), sorted((n for of, n in n_of.items() if of is not None), reverse=True)
+    one, several = each[:1], [n for n in each if n >= MANY_OF_EACH]
+    for many in (one, several):
+        n_own = sum(many)
+        if n_own >= MANY_TESTED and SHARE_TESTED * n_own >= n_ranked > n_own:
+            of_whom = "have the same owner" if len(many) == 1 else f"are of {len(many)} owners with ten or more each"
+            scored = ", and they are opponents in everybody's score" if _is_of_opponents(table) else ""
+            yield (
+                f"{n_own:,} of the {n_ranked:,} entrants with a rank {of_whom}. All pairs are tested at once, so these "
+                f"make the tests of everybody more cautious{scored}; a reader's choice of the other entrants leaves "
+                "them out."
+            )
+            return
 
 
 def _moved(table: Table, names: Mapping[int, str]) -> Table:

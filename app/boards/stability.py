@@ -6,7 +6,6 @@ task and by owner, so none of these boards is computed anew. A method whose scor
 scores of its other boards itself (`among_others`).
 """
 
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
@@ -270,33 +269,39 @@ def _among_the_best(by: PointsByTask) -> Iterator[Elsewhere]:
 
 
 def _without_owners(by: PointsByTask, leader: int) -> Iterator[Elsewhere]:
-    """Yield a board without each other owner's entrants, those with most of them first, where opponents count."""
+    """Yield a board without each owner's other entrants, those with most of them first, where opponents count."""
     if by.better is None:
         return
     rows = np.argsort(-by.points.sum(axis=0), kind="stable")[:MOST_ROWS]
-    all_owners, wins = wins_by_owner(by.better, rows, by.owners)
+    # The leader stays, so it is apart from the others of its owner.
+    owners = [("leader",) if at == leader else owner for at, owner in enumerate(by.owners)]
+    all_owners, wins = wins_by_owner(by.better, rows, owners)
     for what, places in other_owners(by.names, by.owners, leader):
         scores = np.full(len(by.names), -np.inf)
-        scores[rows] = wins.sum(axis=1) - wins[:, all_owners.index(by.owners[places[0]])]
+        scores[rows] = wins.sum(axis=1) - wins[:, all_owners.index(owners[places[0]])]
         scores[places] = -np.inf
         yield what, scores
 
 
 def other_owners(names: Sequence[str], owners: Sequence[Hashable], leader: int) -> Iterator[tuple[str, list[int]]]:
-    """Yield what is left out without the entrants of each owner but the leader's, and their positions, most first.
+    """Yield what is left out without the entrants of each owner, but for the leader, and their positions, most first.
 
     Only owners that are known, text, and leave two entrants or more. Source: leave one out.
 
-    >>> list(other_owners("ABCD", ["a", "b", "b", ("unknown",)], 0))
-    [('without 2 entrants of one owner (B, C)', [1, 2])]
+    >>> list(other_owners("ABCDE", ["a", "b", "b", ("unknown",), "a"], 0))
+    [('without 2 entrants of one owner (B, C)', [1, 2]), ('without one other entrant of its owner (E)', [4])]
     """
-    n_entrants = Counter(owners)
-    for owner in sorted(n_entrants, key=lambda each: (-n_entrants[each], str(each))):
-        if owner != owners[leader] and isinstance(owner, str) and n_entrants[owner] <= len(names) - 2:
-            places = [at for at, own in enumerate(owners) if own == owner]
-            theirs = first_few([names[at] for at in places], NAMED)
-            who = f"{count(len(places), 'entrant')} of one owner" if len(places) > 1 else "one entrant"
-            yield f"without {who} ({theirs})", places
+    owned: dict[str, list[int]] = {}
+    for at, owner in enumerate(owners):
+        if at != leader and isinstance(owner, str):
+            owned.setdefault(owner, []).append(at)
+    for owner, places in sorted(owned.items(), key=lambda each: (-len(each[1]), each[0])):
+        n, is_own = len(places), owner == owners[leader]
+        what = "other entrant" if is_own else "entrant"
+        who = f"one {what}" if n == 1 else count(n, what)
+        whose = " of its owner" if is_own else " of one owner" if n > 1 else ""
+        if n <= len(names) - 2:
+            yield f"without {who}{whose} ({first_few([names[at] for at in places], NAMED)})", places
 
 
 def _single_task(by: PointsByTask, leader: int) -> tuple[Sequence[str], str] | None:

@@ -141,3 +141,18 @@ def test_clones_move_the_win_rates_of_two_others_by_no_more_than_the_note_says()
         worst = max(worst, abs(float(np.diff(apart[1])[0] - np.diff(apart[0])[0])))
 
     assert 0.02 < worst <= 2 * 3 / 7
+
+
+def test_a_few_owners_of_many_each_are_told_together() -> None:
+    """Three tokens with ten each have less than a third each: together they cost as much as thirty of one."""
+    owners = "a" * 10 + "b" * 10 + "c" * 10 + "dddeef"
+    columns = (Column("rank", "Rank", "integer"), Column("entrant", "Entrant", "text"), Column("score", "Score"),
+               Column("rank_low", "Rank, low", "integer"))  # fmt: skip
+    rows = tuple((1, f"E{at}", 1.0, 1) for at in range(len(owners)))
+    table = Table("leaderboard/main", "Main", columns, rows, meta={"method": "borda", "rank_by": "score"})
+    of_each = {f"E{at}": Provenance(1, 1, ord(owner), 1, 1, 1) for at, owner in enumerate(owners)}
+    notes = with_provenance(table, of_each).notes
+
+    (said,) = (note for note in notes if "All pairs are tested" in note)
+    assert said.startswith("30 of the 36 entrants with a rank are of 3 owners with ten or more each.")
+    assert "opponents in everybody's score" in said

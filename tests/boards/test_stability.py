@@ -162,7 +162,7 @@ def test_the_fewest_tasks_are_few_enough_and_fewer_are_not(seed: int) -> None:
 @settings(deadline=None, max_examples=60)
 @given(st.integers(0, 100_000))
 def test_who_is_first_without_an_owner_is_who_has_most_points_of_the_rest(seed: int) -> None:
-    """Computed anew without that owner's entrants; nobody's own leader is left out."""
+    """Computed anew without that owner's entrants, of its own without the others; the leader itself is not left out."""
     rng, better = np.random.default_rng(seed), -errors_of(seed)
     owners = [str(at) for at in rng.integers(0, 3, size=len(NAMES))]
     points = borda_points(better)
@@ -170,8 +170,9 @@ def test_who_is_first_without_an_owner_is_who_has_most_points_of_the_rest(seed: 
     found = stability(PointsByTask(NAMES, TASKS, points, better=better, owners=owners), {}) or {}
     lost = sum(
         points_without[0] < points_without[1]
-        for owner in set(owners) - {owners[leader]}
-        if (kept := [at for at, other in enumerate(owners) if other != owner]) and len(kept) > 1
+        for owner in set(owners)
+        for kept in [[at for at, other in enumerate(owners) if other != owner or at == leader]]
+        if 1 < len(kept) < len(owners)
         for totals in [borda_points(better[:, kept]).sum(axis=0)]
         for points_without in [(totals[kept.index(leader)], totals.max())]
     )
@@ -181,7 +182,7 @@ def test_who_is_first_without_an_owner_is_who_has_most_points_of_the_rest(seed: 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_each_board_of_weighted_ranks_is_the_one_that_a_reader_would_choose(seed: int) -> None:
-    """Without each stratum and each component, with equal weights, and without the estimators of another owner."""
+    """Without each stratum and each component, with equal weights, and without the estimators of either owner."""
     weights = "weights: {mae: 0.5, runtime: 0.3, validity_rate: 0.2}"
     items = ", ".join(f"{stratum}: {{items: [{stratum}0, {stratum}1, {stratum}2]}}" for stratum in STRATA)
     declared = declare(
@@ -199,9 +200,11 @@ def test_each_board_of_weighted_ranks_is_the_one_that_a_reader_would_choose(seed
     others["with every component the same weight"] = spec.weighing(dict.fromkeys(spec.weights, 1.0))
     firsts = {what: firsts_of(compute_board(declared, other, scores).leaderboard) for what, other in others.items()}
     theirs = [name for name in NAMES if owners[name] != owners[str(leaders[0])]]
-    left = series_of(seed, [name for name in NAMES if name not in theirs])
-    what = f"without {len(theirs)} entrants of one owner ({first_few(theirs, 3)})"
-    firsts[what] = firsts_of(compute_board(declared, spec, left).leaderboard)
+    own = [name for name in NAMES if name not in (*theirs, leaders[0])]
+    for whose, kind, owned in (("one owner", "", theirs), ("its owner", "other ", own)):
+        left = series_of(seed, [name for name in NAMES if name not in owned])
+        what = f"without {len(owned)} {kind}entrants of {whose} ({first_few(owned, 3)})"
+        firsts[what] = firsts_of(compute_board(declared, spec, left).leaderboard)
 
     found = board.meta["stability"]
     assert found["n_boards"] == len(firsts)
