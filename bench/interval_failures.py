@@ -129,7 +129,12 @@ WORLDS: Mapping[str, tuple[tuple[int, ...], float, Draw]] = {
     "points among 4, the worst on one task in 20": (TASKS, 0.95 * 3.6, partial(places, n_opponents=4)),
     "two over tasks, one in 10 off by six": (TASKS[:4], 0.6, partial(differences, far=6.0)),
     "two equals of these, not told apart": (TASKS[:4], 0.0, partial(differences, far=6.0, is_told=True)),
-    "two within 20 equals, half of them these, not told apart": (TASKS, 0.0, partial(equals, n_equals=20, far=6.0)),
+    "two within 5 equals, half of them these, not told apart": (TASKS, 0.0, partial(equals, n_equals=5, far=6.0)),
+    "two within 20 equals, half of them these, not told apart": (
+        (*TASKS, 200),
+        0.0,
+        partial(equals, n_equals=20, far=6.0),
+    ),
     "RMSE, t with 3 degrees of freedom": (ITEMS, float(np.sqrt(3.0)), student),
     "RMSE, one in 50 ten times as far": (ITEMS, float(np.sqrt(0.98 + 0.02 * 100.0)), partial(errors, far=10.0)),
 }

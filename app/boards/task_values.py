@@ -2,6 +2,7 @@
 are means over an entrant's rows on a task.
 """
 
+import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -182,15 +183,15 @@ def _states(by_task: TaskValues, is_partial: BoolArray, *, imputes: bool) -> lis
 
 
 def differences_table(
-    spec: Leaderboard, metric: Metric, by_task: TaskValues, pair: tuple[str, str], leader: str | None = None
+    spec: Leaderboard, metric: Metric, by_task: TaskValues, pair: tuple[str, str], on_board: float | None = None
 ) -> Table:
     """Return the tasks that both entrants have, largest difference first, and which of them are decisive.
 
     The effect is in favour of A where it is positive: the difference of the values in the unit of the metric or, where
     the board compares errors as ratios, the natural logarithm of B's over A's. `without` is the mean effect over the
     other tasks, null where there is none; a task is decisive if without it the mean would favour the other entrant.
-    These two are there only where the board's score is that mean: of all tasks, of values as they were sent, and with
-    the same `leader`, who of the two is ahead on the board, None for nobody.
+    These two are there only where the board compares by that mean, of all tasks and of values as they were sent:
+    `on_board` is by how much A is ahead there, in the unit of the effect, None where that is not known.
     Raises ValueError for an entrant without rows.
 
     >>> from app.boards.example import benchmark, rows
@@ -218,8 +219,8 @@ def differences_table(
         (by_task.tasks[at], float(a[at]), float(b[at]), float(own[n]), finite(float(without[n])), bool(decides[n]))
         for n, at in enumerate(kept.tolist())
     )
-    favoured = pair[0] if mean > 0.0 else pair[1] if mean < 0.0 else None
-    is_score = spec.is_mean_over_tasks() and len(own) == len(by_task.tasks) and favoured == leader
+    is_same = on_board is not None and math.isclose(mean, on_board, rel_tol=1e-6, abs_tol=1e-9)
+    is_score = spec.is_mean_over_tasks() and len(own) == len(by_task.tasks) and is_same
     ratios = "log ratio of errors" if spec.compares_ratios() else f"difference of {metric.title or by_task.metric}"
     columns: tuple[Column, ...] = (
         Column("task", "Task", "text"),

@@ -129,6 +129,8 @@ def _difference(pair: PairRows, measured: ComparedQuantity, effect: str, is_befo
     # The row of the better entrant: its effect is in its favour, whatever the sign.
     row = pair.forth if _favours_first(pair, measured, effect) or not number_in(pair.forth, effect) else pair.back
     better, other = in_words(str(row["entrant_a"])), in_words(str(row["entrant_b"]))
+    if effect not in IN_UNITS and not number_in(row, effect):
+        return f"{better} and {other} have the same {measured.title} {_interval(pair, row, effect)}"
     if effect not in IN_UNITS:
         number, interval = format_number(number_in(row, effect), _digits(row, effect)), _interval(pair, row, effect)
         return f"{better} {is_before} {other} on {measured.title}: {plain_words(effect)} {number} {interval}"
@@ -244,6 +246,11 @@ def chances(pair: PairRows) -> Sequence[str]:
         )
     pairs = f"all {n_all:,} pairs of the board"
     if pair.forth.get("separable") is True and not is_by_rule(pair.forth):
+        if p_value > 1.0 - level:
+            return (
+                f"The two differ since the board shows one to be better than an entrant that is better than the other; "
+                f"this pair alone would not show it ({test}).",
+            )
         return (f"The two differ also with {pairs} tested at once (this pair alone: {test}).",)
     if p_value > 1.0 - level:
         return (f"Asked alone, the two would not be told apart either ({test}).",)
@@ -284,8 +291,8 @@ def beside_baseline(pair: PairRows) -> Iterator[str]:
     if baseline in (pair.a, pair.b) and pair.effect == RELATIVE_SKILL:
         other = in_words(pair.b if baseline == pair.a else pair.a)
         yield (
-            f"{other}’s score is its skill relative to {in_words(str(baseline))}. Its interval on the board allows for "
-            "tasks that are far off, the one here does not, as in all comparisons."
+            f"{other}’s score is its skill relative to {in_words(str(baseline))}. Where the interval of a score is "
+            "widened for tasks that may be far off, it is not that of this comparison."
         )
 
 
@@ -326,6 +333,17 @@ def _digits(row: Record, effect: str) -> int:
     smallest = min(sizes) if row.get("separable") is True and not is_by_rule(row) else 1.0
     enough = (n for n in range(DIGITS, MOST_DIGITS) if max(sizes, default=0.0) * 10**n >= 10 and smallest * 10**n >= 1)
     return next(enough, MOST_DIGITS) if max(sizes, default=0.0) > 0.0 else DIGITS
+
+
+def ahead_by(pair: PairRows) -> float | None:
+    """Return by how much the board has A ahead of B, in the unit in which it tests; None where that is not known."""
+    column = effect_column(pair.table)
+    value = None if column is None else pair.forth.get(column.name)
+    if column is None or not isinstance(value, float):
+        return None
+    if column.name == RELATIVE_SKILL:
+        return float(log_points(np.array(value)))
+    return -value if column.direction == "minimize" else value
 
 
 def evidence_needed(pair: PairRows) -> Sequence[str]:

@@ -23,6 +23,7 @@ from app.kinds.registry import counted_rows, kind_of
 from app.names import clip_for_message
 from app.render.against import (
     PairRows,
+    ahead_by,
     beside_baseline,
     chances,
     entrants_of,
@@ -227,7 +228,7 @@ def show_against(
     ranked = load_table(session, view, f"leaderboard/{board}")
     compared = _compare(session, view, board, (a, b), ranked) if is_asked else None
     is_drawn = compared is not None and fmt in ("html", *PICTURES)
-    by_task = _by_task(session, view, board, (a, b), ranked, state) if is_drawn else None
+    by_task = _by_task(session, view, board, (a, b), state) if is_drawn else None
     if compared is not None and fmt != "html":
         drawn = None if by_task is None else by_task.table
         return table_answer(request, replace(view, table=compared.table, drawn=drawn), fmt)
@@ -235,9 +236,7 @@ def show_against(
     return _page(view, board, (a, b), compared, snapshot, by_task, ranked)
 
 
-def _by_task(
-    session: Session, view: TableView, board: str, pair: tuple[str, str], ranked: Table | None, state: State
-) -> Panel | None:
+def _by_task(session: Session, view: TableView, board: str, pair: tuple[str, str], state: State) -> Panel | None:
     """Return the difference on every task, the largest first; None where the evidence is no scores by task."""
     if view.snapshot is None:
         return None
@@ -249,10 +248,8 @@ def _by_task(
         return None
     spec = evidence.manifest.leaderboard(board)
     values = task_values(evidence.manifest, spec, rows, counted_rows(evidence.manifest, spec))
-    ranks = {} if ranked is None else {row["entrant"]: row.get("rank") for row in ranked.records()}
-    a, b = (ranks.get(name) for name in pair)
-    leader = pair[0 if a < b else 1] if isinstance(a, int) and isinstance(b, int) and a != b else None
-    table = differences_table(spec, evidence.manifest.metrics[values.metric], values, pair, leader)
+    on_board = ahead_by(find_pair(view.table, *pair))
+    table = differences_table(spec, evidence.manifest.metrics[values.metric], values, pair, on_board)
     return Panel(table.title, table, name_links(declared)) if table.rows else None
 
 

@@ -18,6 +18,7 @@ from app.boards.task_values import differences_table, matrix_table, places_table
 from app.boards.tradeoff import axes_of, offered, tradeoff_table
 from app.errors import BoardUnavailable, FieldRejected
 from app.manifest.model import Manifest, Metric
+from app.render.against import ahead_by, find_pair
 from app.stats.arrays import FloatArray
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Column, Table
@@ -122,11 +123,13 @@ def test_no_single_task_decides_is_said_where_the_mean_keeps_its_sign_without_ea
                        [0.9, 0.9, 9.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0, 1.0]])  # fmt: skip
     manifest = benchmark("mean")
     by_task = task_values(manifest, manifest.leaderboards[0], rows(values))
-    pairs = ((NAMES[1], NAMES[0]), (NAMES[2], NAMES[0]), (NAMES[3], None))
+    pairwise = compute_board(manifest, manifest.leaderboards[0], rows(values)).pairwise
+    assert pairwise is not None
     tables = [
-        differences_table(manifest.leaderboards[0], manifest.metrics["x"], by_task, (NAMES[0], other), leader)
-        for other, leader in pairs
-    ]
+        differences_table(manifest.leaderboards[0], manifest.metrics["x"], by_task, (NAMES[0], other),
+                          ahead_by(find_pair(pairwise, NAMES[0], other)))
+        for other in NAMES[1:4]
+    ]  # fmt: skip
 
     assert [table.notes[1:] for table in tables] == [
         ("Without any single task org/Alpha would still lead on average.",),
@@ -138,13 +141,13 @@ def test_no_single_task_decides_is_said_where_the_mean_keeps_its_sign_without_ea
 
 @pytest.mark.parametrize("method", ["group_mean", "skill_score"])
 def test_which_task_decides_is_said_only_where_the_board_adds_up_the_same(method: str) -> None:
-    """Groups add tasks up otherwise, and so does a board by whose score the other of the two leads."""
+    """Groups add tasks up otherwise, and so does a board that clips errors, or whose baseline's fill a gap."""
     manifest = benchmark(method)
     by_task = task_values(
         manifest, manifest.leaderboards[0], rows(np.array([[1.0] * 5, [2.0] * 5, [3.0] * 5, [4.0] * 5]))
     )
     spec, metric = manifest.leaderboards[0], manifest.metrics["x"]
-    actual = differences_table(spec, metric, by_task, (NAMES[0], NAMES[1]), NAMES[1])
+    actual = differences_table(spec, metric, by_task, (NAMES[0], NAMES[1]), 0.5)
 
     assert actual.column_names() == ("task", "a", "b", "effect")
     assert actual.notes[-1] == "Here x is compared as it was sent; the score of the board is not the mean of these."

@@ -423,7 +423,7 @@ def test_who_has_seen_a_task_has_no_place_on_it_and_is_ahead_of_nobody_there() -
     sent = scores(("A", "t1", 1.0, True), ("A", "t2", 4.0, False), ("B", "t1", 2.0, False), ("B", "t2", 2.0, False))
     spec = manifest.leaderboards[0]
     by_task = task_values(manifest, spec, sent)
-    apart = differences_table(spec, manifest.metrics["x"], by_task, ("A", "B"), "B")
+    apart = differences_table(spec, manifest.metrics["x"], by_task, ("A", "B"), -float(np.log(2.0)))
     beside = side_by_side(matrix_table(spec, manifest.metrics["x"], by_task, ["A", "B"]), ["A", "B"], None)
 
     assert [row[0] for row in apart.rows] == ["t2"]

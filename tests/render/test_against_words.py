@@ -14,9 +14,10 @@ from app.boards.methods.mean_win_rate import MeanWinRate
 from app.boards.methods.skill_score import SkillScore
 from app.boards.registry import compute_board
 from app.boards.standing import letters_table
-from app.boards.task_values import side_by_side
+from app.boards.task_values import TaskValues, differences_table, side_by_side, task_values
 from app.manifest.model import Leaderboard, Task
 from app.render.against import (
+    ahead_by,
     beside_baseline,
     chances,
     evidence_needed,
@@ -212,3 +213,43 @@ def test_a_pair_with_the_baseline_says_why_the_score_has_another_interval() -> N
     assert said[0] == said[1]
     assert said[0][0].startswith("Good’s score is its skill relative to Fair.")
     assert list(beside_baseline(find_pair(pairs, "Good", "Poor"))) == []
+
+
+def skills(errors: dict[str, list[float]]) -> tuple[SkillScore, Table, TaskValues]:
+    """Return a board of skill scores relative to Fair, its pairs, and the values by task."""
+    board = SkillScore(name="b", method="skill_score", metric="error", baseline="Fair")
+    declared, sent = benchmark(board), rows(errors)
+    pairs = compute_board(declared, board, sent).pairwise
+    assert pairs is not None
+    return board, pairs, task_values(declared, board, sent)
+
+
+@pytest.mark.parametrize(("fair", "is_decided"), [(0.001, False), (0.1, True)])
+def test_which_task_decides_is_not_said_of_errors_that_are_clipped(fair: float, is_decided: bool) -> None:
+    """Good is 500 times as bad as Fair on a task, which counts as 100, and Poor 800 times: on it they are equal."""
+    board, pairs, by_task = skills({"Fair": [fair, 0.2, 0.3], "Good": [0.5, 0.1, 0.1], "Poor": [0.8, 0.09, 0.08]})
+    on_board = ahead_by(find_pair(pairs, "Good", "Poor"))
+    table = differences_table(board, benchmark(board).metrics["error"], by_task, ("Good", "Poor"), on_board)
+
+    assert ("decides" in table.column_names()) == is_decided
+    assert ("compared as it was sent" in table.notes[-1]) != is_decided
+
+
+def test_two_who_are_clipped_alike_have_the_same_score() -> None:
+    """Neither is ahead of the other by 0."""
+    _, pairs, _ = skills({"Fair": [0.001] * 3, "Good": [0.5, 0.4, 0.3], "Poor": [0.8, 0.9, 0.7]})
+    board = SkillScore(name="b", method="skill_score", metric="error", baseline="Fair")
+    said = verdict(find_pair(pairs, "Poor", "Good"), measured_by(pairs, benchmark(board)))
+
+    assert said.startswith("Not settled: Poor and Good have the same skill score on error (without an interval)")
+
+
+def test_two_who_differ_by_a_third_are_not_said_to_differ_by_their_own_p() -> None:
+    """Decisions are closed: A before B and B before C are A before C, whatever a test of A and C says."""
+    _, pairs, _ = skills({"Fair": [0.1, 0.2, 0.3], "Good": [0.05, 0.1, 0.1], "Poor": [0.8, 0.9, 0.7]})
+    pair = find_pair(pairs, "Good", "Poor")
+    implied = replace(pair, forth={**pair.forth, "separable": True, "p_value": 0.0625})
+    shown = replace(pair, forth={**pair.forth, "separable": True, "p_value": 0.0001})
+
+    assert chances(implied)[0].startswith("The two differ since the board shows one to be better than an entrant that")
+    assert chances(shown)[0].startswith("The two differ also with all 3 pairs of the board tested at once")
