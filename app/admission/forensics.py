@@ -78,7 +78,8 @@ def look_within(scores: ScoreTable, blocks: Sequence[PredictionBlock] = ()) -> F
 def compare(new: Sequence[Fingerprint], earlier: Sequence[Earlier]) -> Iterator[Finding]:
     """Yield findings against earlier submissions: changed results of the same entrant, or another entrant's rows.
 
-    Entrants are looked up instead of compared pairwise: a submission may have as many entrants as rows.
+    Entrants are looked up instead of compared pairwise: a submission may have as many entrants as rows. Who had these
+    results before another sent them repeats nobody, however often it sends them again.
     """
     same: dict[str, list[Earlier]] = {}
     for one in earlier:
@@ -86,10 +87,14 @@ def compare(new: Sequence[Fingerprint], earlier: Sequence[Earlier]) -> Iterator[
             same.setdefault(name_key(one.fingerprint.entrant), []).append(one)
     others = _Others([one for one in earlier if not one.is_same])
     for mine in new:
-        for one in same.get(name_key(mine.entrant), ()):
+        own = same.get(name_key(mine.entrant), ())
+        for one in own:
             yield from _other_results(mine, one)
         for one in others.alike(mine):
-            yield from _another_s_rows(mine, one)
+            found = list(_another_s_rows(mine, one))
+            before = (each.fingerprint for each in own if each.submission < one.submission)
+            if found and not any(True for each in before for _ in _another_s_rows(each, one)):
+                yield from found
 
 
 class _Others:
@@ -752,13 +757,17 @@ _SMALL_MARKS = "`'\".,:;_-"
 
 
 def lookalike_findings(names: Iterable[str], others: Sequence[str]) -> Iterator[Finding]:
-    """Yield each name that looks like another one of `others`, or of the submission itself."""
+    """Yield each name that looks like another one of `others`, or of the submission itself.
+
+    A plain name, in ASCII, looks like itself: it is the other, in letters from elsewhere, that looks like it, whoever
+    came first.
+    """
     named = list(names)
     known: dict[str, str] = {}
-    for name in (*others, *named):
+    for name in sorted((*others, *named), key=lambda each: not each.isascii()):
         known.setdefault(skeleton(name), name)
-    pairs = [(name, known[skeleton(name)]) for name in named]
-    for name, other in pairs:
+    for name in named:
+        other = known[skeleton(name)]
         if name_key(name) != name_key(other):
             yield Finding(LOOKALIKES_FLAG, name, _sentence(name, other))
 

@@ -536,11 +536,13 @@ def claims_table(
     rows: Sequence[tuple[Cell, ...]],
     registered: Iterable[tuple[Hashable, ClaimedContrast]] = (),
     owners: Mapping[str, Hashable] | None = None,
+    n_hidden: Mapping[Hashable, int] | None = None,
 ) -> Table:
     """Return the claims of a benchmark or of a submission as a table; each row has a cell for each of COLUMNS.
 
     `registered` are the contrasts of all registrations, each with its owner, whether or not anybody reported on them,
-    and `owners` those of entrants, as far as they are known; None: of nobody.
+    and `owners` those of entrants, as far as they are known; None: of nobody. `n_hidden` are an owner's registrations
+    under embargo, which are only counted.
 
     >>> from app.boards.example import benchmark
     >>> from app.manifest.model import Leaderboard
@@ -555,7 +557,7 @@ def claims_table(
         "The calibrated interval of the mean difference decides, and claims of one registration are held to Holm's "
         "levels together; the interquartile mean of paired yes-or-no differences hides small gaps.",
     )
-    held = _among_registrations(held_together(rows), list(registered), owners or {})
+    held = _among_registrations(held_together(rows), list(registered), owners or {}, n_hidden or {})
     return Table("claims", f"Claims of {manifest.title}", COLUMNS, tuple(held), notes if rows else (), meta)
 
 
@@ -609,10 +611,12 @@ def _among_registrations(
     rows: Sequence[tuple[Cell, ...]],
     registered: Sequence[tuple[Hashable, ClaimedContrast]],
     owners: Mapping[str, Hashable],
+    n_hidden: Mapping[Hashable, int],
 ) -> list[tuple[Cell, ...]]:
     """Say of each registered claim how many registrations of its owner have its contrast, and how many contradict it.
 
-    Also how many have it under other names of the owner. What others register changes nobody's row.
+    Also how many have it under other names of the owner, and how many nobody may read yet. What others register changes
+    nobody's row.
     """
     if not registered:
         return list(rows)
@@ -647,6 +651,8 @@ def _among_registrations(
             if n_others := len({source for name, source in others if name != own[0]}):
                 such = "such contrast" if n_others == 1 else "such contrasts"
                 words.append(f"its owner registered {n_others} {such} against {in_words(rivals[0])} under other names")
+        if owner is not None and (n_unread := n_hidden.get(owner, 0)):
+            words.append(f"its owner has {count(n_unread, 'registration')} under embargo")
         shown.append((*row[:at], "; ".join(words) or None, *row[at + 1 :]))
     return shown
 

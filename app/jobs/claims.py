@@ -6,9 +6,10 @@ stays listed whatever happens to its submission later; otherwise a refuted claim
 Why: docs/adr/012-claims-and-verdicts.md.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 
 from sqlalchemy.orm import Session
 
@@ -90,7 +91,12 @@ def decide_benchmark(session: Session, inputs: Inputs) -> Table | None:
     told = tell_after(rows, _registered_at(listed), _first_here(session, inputs, rows))
     linked = owners(session, inputs.declared.benchmark.id)
     owner_of = {name: linked.get(one.owner, one.owner) for name, one in inputs.known.items() if one.owner is not None}
-    return claims_table(inputs.declared.manifest, told, _registered(session, inputs, listed, linked), owner_of)
+    # What few may read yet is only counted: what it says is nobody's to know, and that it is there nobody's to hide.
+    now = datetime.now(UTC)
+    registered = _registered(session, inputs, [each for each in listed if not each.is_under_embargo(now)], linked)
+    owners_of_hidden = [each.prereg.registered_by for each in listed if each.is_under_embargo(now)]
+    n_hidden: Counter[Hashable] = Counter(linked.get(owner, owner) for owner in owners_of_hidden)
+    return claims_table(inputs.declared.manifest, told, registered, owner_of, n_hidden)
 
 
 def _registered_at(listed: Sequence[RegistrationStatus]) -> dict[str, datetime]:

@@ -224,6 +224,11 @@ class RegistrationStatus:
     due_at: datetime | None
     reserved: Sequence[EntrantReservation] = ()
 
+    def is_under_embargo(self, now: datetime) -> bool:
+        """Say whether few may read it yet; the first submission that cites it ends that, too."""
+        until = self.prereg.embargo_until
+        return until is not None and until > now and not self.submissions
+
     def outcome(self, now: datetime) -> str:
         """Return its outcome: a report counts whatever its later status, and no report counts as none.
 

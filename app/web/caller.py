@@ -164,16 +164,22 @@ async def get_uploader(request: Request, presented: Presented, state: StateDep) 
 Uploader = Annotated[Caller, Depends(get_uploader)]
 
 
+NOT_KNOWN = "This token is unknown, or it was revoked."
+
+
 def caller_of_token(session: Session, text: str, request: Request) -> Caller:
     """Return the holder of the token with this text.
 
     Raises Unauthenticated where it does not work.
     """
     shown: Token | None = getattr(request.state, "token_shown", None)
+    linked = None
+    if shown is None and hasattr(request.state, "token_shown"):
+        # Nobody has it, and so it was counted when it was looked up for who reads.
+        request.state.token_id = None
+        raise Unauthenticated(NOT_KNOWN)
     if shown is None:
         refuse_guesses(session, request)
-    linked = None
-    if shown is None:
         token, linked = tokens.find_linked_token(session, text, _slug_of(request))
     else:
         token = session.merge(shown, load=False)
@@ -181,7 +187,7 @@ def caller_of_token(session: Session, text: str, request: Request) -> Caller:
     request.state.token_id = None if token is None else token.id
     if token is None or token.revoked_at is not None:
         count_guess(request)
-        raise Unauthenticated("This token is unknown, or it was revoked.")
+        raise Unauthenticated(NOT_KNOWN)
     if (ended := tokens.why_ended(token)) is not None:
         raise Unauthenticated(f"This token {ended}.")
     return _working(session, token, request, linked)
@@ -240,6 +246,9 @@ def visible_to_sender(handle: Handler) -> Handler:
         answer = await handle(request)
         if reader != STRANGER or hasattr(request.state, "caller"):
             answer.headers.setdefault("Cache-Control", "no-store")
+        elif _is_read(request):
+            # Of what is for everybody a status or a name may change: whoever keeps it asks again.
+            answer.headers.setdefault("Cache-Control", "no-cache")
         return answer
 
     return reading

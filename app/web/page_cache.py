@@ -458,6 +458,10 @@ class PublishedPages:
         return self._queried if ask.query else self._plain
 
 
+ASKED_AGAIN = (b"cache-control", b"no-cache")
+"""What is for everybody, unless it says otherwise."""
+
+
 def _for_caches(ask: Ask, part: Part, answer: CachedAnswer) -> CachedAnswer:
     """Return an answer about a numbered snapshot marked as one that never changes; a page may come to look different.
 
@@ -468,7 +472,8 @@ def _for_caches(ask: Ask, part: Part, answer: CachedAnswer) -> CachedAnswer:
         return answer
     is_page = any(name.lower() == b"content-type" and b"html" in value for name, value in answer.headers)
     kept_for = b"max-age=3600" if is_page else b"max-age=31536000, immutable"
-    return replace(answer, headers=[*answer.headers, (b"cache-control", kept_for)])
+    others = [(name, value) for name, value in answer.headers if (name.lower(), value) != ASKED_AGAIN]
+    return replace(answer, headers=[*others, (b"cache-control", kept_for)])
 
 
 def _owner_of(scope: Scope) -> str:

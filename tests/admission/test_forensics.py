@@ -456,6 +456,20 @@ def test_many_entrants_are_looked_up_and_not_compared_with_each_other() -> None:
     assert Counted.n_times == n_entrants
 
 
+@pytest.mark.parametrize(("number", "flags"), [(2, ["other_results"]), (4, ["other_results", "same_rows"])])
+def test_who_had_rows_before_another_sent_them_repeats_nobody(number: int, flags: list[str]) -> None:
+    """Mover corrects one of its rows after a thief sent them under its name: mover's first were here before (3)."""
+    (first,) = fingerprints_of(measured(grid(), DIGITS[: len(grid())]))
+    corrected = DIGITS[: len(grid())].copy()
+    corrected[0] += 1.0
+    (again,) = fingerprints_of(measured(grid(), corrected))
+    thief = replace(first, entrant="thief")
+    findings = list(compare([again], [Earlier(number, is_same=True, fingerprint=first), Earlier(3, False, thief)]))
+
+    assert [finding.flag for finding in findings] == flags
+    assert next(iter(compare([thief], [Earlier(2, False, first)]))).flag == "same_rows"
+
+
 DIGITS, OTHER = (np.random.default_rng(seed).lognormal(size=40) for seed in (3, 4))
 BEFORE, AFTER = REGISTERED - timedelta(days=1), REGISTERED + timedelta(days=1)
 BEGUN = {

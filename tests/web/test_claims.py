@@ -1,6 +1,7 @@
 """Registered claims over HTTP: a verdict stays listed, whatever is submitted or withdrawn later."""
 
 import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +180,23 @@ def test_a_claim_counts_what_its_owner_registered_and_nobody_else(site: Site) ->
     }
 
 
+def test_a_registration_under_embargo_is_counted_and_says_nothing(site: Site) -> None:
+    """What it claims few may read; that the owner has it nobody hides by an embargo. A submission ends that."""
+    shown, hidden = of_conditions("mover", "greater"), of_conditions("mover", "less")
+    register(site, OPEN, shown)
+    until = (datetime.now(UTC) + timedelta(days=30)).isoformat().replace("+", "%2B")
+    address = f"/preregs?benchmark=arm&embargo_until={until}"
+    site.http.post(address, content=hidden, headers=site.auth() | YAML).raise_for_status()
+    send_bundle(site, shown, best="left")
+    before = [row["registrations"] for row in listed(site)]
+    send_bundle(site, hidden, best="right")
+
+    assert before == ["its owner has 1 registration under embargo"]
+    assert {row["registrations"] for row in listed(site)} == {
+        "one of 2 registrations of its owner with this contrast; 1 said the opposite"
+    }
+
+
 def of_conditions(name: str, direction: str) -> bytes:
     """Return a registration that claims a difference of two conditions of one entrant."""
     return OF_CONDITIONS.replace(b"NAME", name.encode()).replace(b"DIRECTION", direction.encode())
@@ -269,7 +287,7 @@ def test_a_claim_says_that_its_evidence_was_here_under_another_name(site: Site) 
     send_bundle(site, renamed, policy="fresh", best="left")
     flagged = site.http.get("/benchmarks/arm/leaderboards/success.json").json()["rows"]
 
-    assert told(site, renamed) == [("supported", ["fresh (as mover) and other"], 1)]
+    assert told(site, renamed) == [("supported", ["fresh (the same results, as mover) and other"], 1)]
     assert "same_results" in {row["entrant"]: row["flags"] for row in flagged}["fresh"].split()
 
 

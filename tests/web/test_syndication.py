@@ -219,6 +219,14 @@ def test_a_withdrawn_entrant_leaves_its_trace_on_the_board(published: Site) -> N
     assert trace not in page(published, f"{BOARD}?snapshot=1")
 
 
+@pytest.mark.parametrize("address", ["/submissions/1", "/search?q=skill", "/", "/glossary"])
+def test_what_is_for_everybody_is_asked_for_again(published: Site, address: str) -> None:
+    """A status changes, and a name may be erased: what says nothing to caches is kept by some for minutes."""
+    answer = published.http.get(address, headers={"Accept": "text/html"})
+
+    assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-cache")
+
+
 def test_data_of_a_numbered_snapshot_is_kept_by_caches_for_ever(published: Site) -> None:
     """Its page only for an hour, for that may come to look different; without a number it is asked for again."""
 
