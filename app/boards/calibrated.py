@@ -203,8 +203,8 @@ HELD: Mapping[int, int] = {5: 91, 10: 87, 20: 91}
 """Over so many tasks, one in ten off by six standard deviations: in how many of 100 cases intervals of a pair hold."""
 TOLD: Mapping[int, Mapping[int, int]] = {
     2: {5: 8, 10: 10, 20: 8},
-    5: {5: 7, 10: 15, 20: 16, 40: 9},
-    20: {5: 6, 10: 22, 20: 35, 40: 15, 100: 7},
+    5: {5: 7, 10: 13, 20: 17, 40: 8},
+    20: {5: 7, 10: 19, 20: 35, 40: 17, 100: 8},
 }
 """Of so many equals, half of them with such tasks, over so many: on how many of 100 boards some are told apart."""
 MANY_FOR: Mapping[int, int] = {2: MANY_TASKS, 5: 100, 20: 200}

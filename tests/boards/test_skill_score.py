@@ -141,9 +141,9 @@ def imputed_tables(
             40,
             5,
             "skill_score",
-            "of 5 equals, half of them off by six on one task in ten, some would be told apart on 9",
+            "of 5 equals, half of them off by six on one task in ten, some would be told apart on 8",
         ),
-        (99, 19, "skill_score", "would be told apart on 9 of 100 boards of 40 tasks."),
+        (99, 19, "skill_score", "would be told apart on 8 of 100 boards of 40 tasks."),
         (100, 19, "skill_score", ""),
         (
             25,
@@ -151,7 +151,7 @@ def imputed_tables(
             "skill_score",
             "of 20 equals, half of them off by six on one task in ten, some would be told apart on 35",
         ),
-        (199, 20, "skill_score", "would be told apart on 7 of 100 boards of 100 tasks."),
+        (199, 20, "skill_score", "would be told apart on 8 of 100 boards of 100 tasks."),
     ],
 )
 def test_board_and_pairs_say_that_comparisons_are_not_widened(
