@@ -81,10 +81,7 @@ def compare(new: Sequence[Fingerprint], earlier: Sequence[Earlier]) -> Iterator[
     Entrants are looked up instead of compared pairwise: a submission may have as many entrants as rows. Who had these
     results before another sent them repeats nobody, however often it sends them again.
     """
-    same: dict[str, list[Earlier]] = {}
-    for one in earlier:
-        if one.is_same:
-            same.setdefault(name_key(one.fingerprint.entrant), []).append(one)
+    same = _of_same(earlier)
     others = _Others([one for one in earlier if not one.is_same])
     for mine in new:
         own = same.get(name_key(mine.entrant), ())
@@ -95,6 +92,14 @@ def compare(new: Sequence[Fingerprint], earlier: Sequence[Earlier]) -> Iterator[
             before = (each.fingerprint for each in own if each.submission < one.submission)
             if found and not any(True for each in before for _ in _another_s_rows(each, one)):
                 yield from found
+
+
+def _of_same(earlier: Sequence[Earlier]) -> Mapping[str, Sequence[Earlier]]:
+    same: dict[str, list[Earlier]] = {}
+    for one in earlier:
+        if one.is_same:
+            same.setdefault(name_key(one.fingerprint.entrant), []).append(one)
+    return same
 
 
 class _Others:
@@ -538,17 +543,30 @@ class Other:
     sampled: Sampled
 
 
-def near_rows(prints: Sequence[Fingerprint], others: Iterable[Other]) -> Iterator[Finding]:
-    """Yield which entrants of a submission have nearly another's rows, each once, with the nearest other."""
-    them = list(others)
+def near_rows(
+    prints: Sequence[Fingerprint], others: Iterable[Other], earlier: Sequence[Earlier] = ()
+) -> Iterator[Finding]:
+    """Yield which entrants of a submission have nearly another's rows, each once, with the nearest other.
+
+    As `compare` does, it says nothing of who had them in `earlier` submissions before the other sent them.
+    """
+    them, own = list(others), _of_same(earlier)
     by_place = _ByPlace([other.sampled for other in them])
     for mine in prints[:MOST] if them else ():
         shares = _nearest(mine.sampled, by_place, in_all_ways=len(prints) <= FEW)
         best = int(shares.argmax())
+        while shares[best] >= LEAST_SHARE and _had_before(own.get(name_key(mine.entrant), ()), them[best]):
+            shares[best] = 0.0
+            best = int(shares.argmax())
         if shares[best] >= LEAST_SHARE:
             nearest = f"{them[best].entrant} to a thousandth in {shares[best]:.0%} of the compared rows"
             where = f"(submission {them[best].submission})"
             yield Finding(NEAR_ROWS_FLAG, mine.entrant, f"{mine.entrant} agrees with {nearest} {where}")
+
+
+def _had_before(own: Sequence[Earlier], other: Other) -> bool:
+    before = (each.fingerprint.sampled for each in own if each.submission < other.submission)
+    return any(near_share(each, other.sampled) >= LEAST_SHARE for each in before)
 
 
 def near_share(mine: Sampled, theirs: Sampled) -> float:

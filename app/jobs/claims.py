@@ -9,7 +9,7 @@ Why: docs/adr/012-claims-and-verdicts.md.
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 
 from sqlalchemy.orm import Session
 
@@ -32,7 +32,7 @@ from app.manifest.model import Manifest
 from app.prereg.fields import Prereg
 from app.program.version import code_version
 from app.rights.tokens import owners
-from app.store import benchmarks, preregs, snapshots, submissions
+from app.store import benchmarks, preregs, snapshots, sql, submissions
 from app.store.preregs import CURRENT, GONE, Decided, RegistrationStatus, best, list_decided, worst
 from app.store.publication import CurrentEvidence, Inputs
 from app.store.rows import read_each
@@ -92,7 +92,7 @@ def decide_benchmark(session: Session, inputs: Inputs) -> Table | None:
     linked = owners(session, inputs.declared.benchmark.id)
     owner_of = {name: linked.get(one.owner, one.owner) for name, one in inputs.known.items() if one.owner is not None}
     # What few may read yet is only counted: what it says is nobody's to know, and that it is there nobody's to hide.
-    now = datetime.now(UTC)
+    now = sql.now(session)
     registered = _registered(session, inputs, [each for each in listed if not each.is_under_embargo(now)], linked)
     owners_of_hidden = [each.prereg.registered_by for each in listed if each.is_under_embargo(now)]
     n_hidden: Counter[Hashable] = Counter(linked.get(owner, owner) for owner in owners_of_hidden)

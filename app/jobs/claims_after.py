@@ -59,7 +59,7 @@ def _sentence(row: Row, registered_at: Mapping[str, datetime], first_here: First
     if not early:
         return ""
     said = [
-        in_words(name) if called == name else f"{in_words(name)} (the same results, as {in_words(called)})"
+        in_words(name) if called == name else f"{in_words(name)} (results in common, as {in_words(called)})"
         for name, (_, called) in early.items()
     ]
     first, _ = min(early.values())

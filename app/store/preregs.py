@@ -16,6 +16,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session, aliased
 
 from app.admission.case import Registered, TokenHolder
+from app.admission.forensics import ALIKE_SHARE
 from app.boards.provenance import COPIED
 from app.db.models import (
     Benchmark,
@@ -38,6 +39,7 @@ from app.prereg.prereg import git_blob_sha1, parse_prereg, sha256_hex
 from app.store import reservations
 from app.store.benchmarks import Declared
 from app.store.sql import one_of
+from app.values.fingerprints import shared_contents
 from app.values.table import Cell, Column, Table
 
 
@@ -466,28 +468,34 @@ def list_decided(session: Session, benchmark_id: int, left_out: Set[int] = froze
 def first_received(session: Session, benchmark_id: int, names: Set[str]) -> dict[str, tuple[datetime, str]]:
     """Return when admitted evidence of each of these entrants was first received, also if it is former by now.
 
-    With the name that the entrant had: the very results of another, of which its own raised a flag, are its evidence.
+    With the name that the entrant had: another's results of which its own raised a flag, the very same or those with as
+    many rows in common as a flag takes, are its evidence.
     """
     admitted = select(SubmissionEvent.submission_id).where(SubmissionEvent.status == "evaluated")
     named = (Entrant.benchmark_id == benchmark_id, one_of(Entrant.name, names), Submission.id.in_(admitted))
     own = (
-        select(Entrant.name, Submission.received_at, Entrant.name)
+        select(Entrant.name, Submission.received_at)
         .join(Entry, Entry.entrant_id == Entrant.id)
         .join(Submission, Submission.id == Entry.submission_id)
     )
     mine, same, other = StoredFingerprint, aliased(StoredFingerprint), aliased(Entrant)
+    is_same = same.results == mine.results
     of_others = (
-        select(Entrant.name, Submission.received_at, other.name)
+        select(Entrant.name, Submission.received_at, other.name, is_same, mine.contents, same.contents)
         .join(mine, mine.entrant_id == Entrant.id)
-        .join(same, (same.results == mine.results) & (same.entrant_id != mine.entrant_id))
+        .join(same, (is_same | same.contents.bool_op("&&")(mine.contents)) & (same.entrant_id != mine.entrant_id))
         .join(other, (other.id == same.entrant_id) & (other.benchmark_id == benchmark_id))
         .join(Submission, Submission.id == same.submission_id)
         .where(mine.flags.bool_op("&&")(cast(sorted(COPIED), ARRAY(Text))))
     )
+    found = [(at, name, name) for name, at in session.execute(own.where(*named))]
+    found += [
+        (at, name, called)
+        for name, at, called, is_equal, ours, theirs in session.execute(of_others.where(*named))
+        if is_equal or shared_contents(ours, theirs) >= ALIKE_SHARE
+    ]
     first: dict[str, tuple[datetime, str]] = {}
-    for name, at, called in session.execute(
-        own.where(*named).union_all(of_others.where(*named)).order_by("received_at")
-    ):
+    for at, name, called in sorted(found):
         first.setdefault(name, (at, called))
     return first
 

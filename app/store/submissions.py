@@ -422,7 +422,7 @@ def read_history(
     compared = [*compare(prints, before), *_begun(session, prints, before, registered)]
     copied = {finding.entrant for finding in compared if finding.flag in SAME}
     others = others_now(session, benchmark_id, names) if prints else []
-    near = near_rows([mine for mine in prints if mine.entrant not in copied], others)
+    near = near_rows([mine for mine in prints if mine.entrant not in copied], others, before)
     tasks = evidence.scores.task.words if kind_of(manifest).rows.by_task(manifest) else None
     n_before = _n_before(session, benchmark_id, names, tasks)
     new = [name for name in names if not n_before[name]]

@@ -120,7 +120,11 @@ def test_of_a_share_that_is_maximized_so_much_nearer_to_one_is_far(own: float, r
     others = [rival - 0.001 * at - 0.01 * which for which in range(3)]
     share = Metric(direction="maximize", min=0.0, max=1.0)
 
+    percents = [100.0 + 100.0 * each for each in (own - 0.0001 * at, *others)]
+
     assert named([own - 0.0001 * at, *others], "dabc", share) == [0] * is_named
+    # A range of the same width that does not begin at zero.
+    assert named(percents, "dabc", Metric(direction="maximize", min=100.0, max=200.0)) == [0] * is_named
     assert named([10.5 * HONEST.max(axis=1), *HONEST.T], "dabc", Metric(direction="maximize")) == [0]
 
 

@@ -287,7 +287,7 @@ def test_a_claim_says_that_its_evidence_was_here_under_another_name(site: Site) 
     send_bundle(site, renamed, policy="fresh", best="left")
     flagged = site.http.get("/benchmarks/arm/leaderboards/success.json").json()["rows"]
 
-    assert told(site, renamed) == [("supported", ["fresh (the same results, as mover) and other"], 1)]
+    assert told(site, renamed) == [("supported", ["fresh (results in common, as mover) and other"], 1)]
     assert "same_results" in {row["entrant"]: row["flags"] for row in flagged}["fresh"].split()
 
 

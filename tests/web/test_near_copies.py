@@ -7,6 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from app.store import benchmark_rows, preregs
 from tests.cases import grids
 from tests.fixtures import Site
 
@@ -192,3 +193,43 @@ def test_a_dry_run_tells_what_the_glossary_says(site: Site) -> None:
     assert warned(copied)
     assert "the checks and flags that a submission would get, and with the rank that it would have" in said
     assert "tell nothing of a score that its sender" not in said
+
+
+def test_results_that_were_here_under_another_name_are_found_with_a_changed_row(site: Site) -> None:
+    """For the claims of who registered after them: one value more or less makes no other evidence of it."""
+    slug = grids.declare(site, MANIFEST, None)
+    send(site, slug, errors("leader"), "alice")
+    send(site, slug, errors("honest", lower_by=0.1), "alice")
+    site.work()
+    first, last = errors("copy").split(b"\n", 1)[1].split(b"\n", 1)
+    send(site, slug, b"model,task,error\ncopy,t00,1.2345678\n" + last)
+    site.work()
+    with site.sessions() as session:
+        benchmark = benchmark_rows.find_benchmark(session, slug)
+        found = preregs.first_received(session, benchmark.id, {"leader", "honest", "copy"})
+
+    assert first.startswith(b"copy,t00,")
+    assert {name: called for name, (_, called) in found.items()} == {
+        "leader": "leader", "honest": "honest", "copy": "leader",
+    }  # fmt: skip
+    assert found["copy"][0] == found["leader"][0]
+
+
+def test_who_sends_its_own_rows_again_after_a_thief_has_no_flag(site: Site) -> None:
+    """Corrected, and also once the thief has withdrawn."""
+    slug = grids.declare(site, MANIFEST, None)
+    send(site, slug, errors("leader"), "alice")
+    site.work()
+    stolen = send(site, slug, errors("thief"))
+    site.work()
+    lines = errors("leader").decode().splitlines()
+    corrected = "\n".join([lines[0], "leader,t00,1.2345678", *lines[2:], ""]).encode()
+    answer = send(site, slug, corrected, "alice")
+
+    assert "same_rows" not in warned(answer)
+    assert {name: "same_rows" in (own or "") for name, own in flags(site, slug).items()} == {
+        "leader": False, "thief": True,
+    }  # fmt: skip
+    number = stolen["id"]
+    site.http.post(f"/submissions/{number}/withdraw", json={"reason": "mine not"}, headers=site.auth("bob"))
+    assert flags(site, slug) == {"leader": "other_results"}
