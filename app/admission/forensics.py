@@ -90,7 +90,7 @@ def compare(new: Sequence[Fingerprint], earlier: Sequence[Earlier]) -> Iterator[
         for one in others.alike(mine):
             found = list(_another_s_rows(mine, one))
             before = (each.fingerprint for each in own if each.submission < one.submission)
-            if found and not any(True for each in before for _ in _another_s_rows(each, one)):
+            if found and not any(list(_another_s_rows(each, one)) for each in before):
                 yield from found
 
 

@@ -186,19 +186,18 @@ def hidden_tasks_note(
             "Scores have a range with one end, and so few tasks may not show a long tail: if they were log-normal with "
             "σ 1.5, an interval of 95 % from 5 to 40 tasks would hold in 81 to 90 of 100 cases."
         )
-    of_equals = _far_equals(n_tasks, n_compared)
     if MIN_UNITS <= n_tasks < MANY_TASKS:
+        of_equals = _far_equals(n_tasks, n_compared)
         compared = f" Comparisons are not widened: {of_equals}." if of_equals else ""
         yield (
             f"Scores have no declared range, and {said or f'{n_tasks} tasks'} may not include one that is far off. The "
             "intervals are widened for it: they hold where one in ten is off by six standard deviations of the others. "
             f"Where it is off by ten, an interval of 95 % from 10 would hold in only 85 of 100 cases.{compared}"
         )
-    elif of_equals:
-        yield f"{NOT_WIDENED}. Where it is so by six standard deviations of the others, {of_equals}."
+    else:
+        yield from hidden_pair_note(n_tasks, within, n_compared)
 
 
-NOT_WIDENED = "Unlike intervals of scores, comparisons are not widened for a task that is far off"
 HELD: Mapping[int, int] = {5: 91, 10: 87, 20: 91}
 """Over so many tasks, one in ten off by six standard deviations: in how many of 100 cases intervals of a pair hold."""
 TOLD: Mapping[int, Mapping[int, int]] = {
@@ -250,7 +249,10 @@ def hidden_pair_note(n_units: float, within: Range, n_compared: int) -> Iterator
                 " Where one in ten is off by six standard deviations of the others, an interval of a difference of "
                 f"95 % from {n}{fewer} holds in {HELD[n]} of 100 cases;"
             )
-        yield f"{NOT_WIDENED}.{held or ' Where it is so by six standard deviations of the others,'} {of_equals}."
+        yield (
+            "Unlike intervals of scores, comparisons are not widened for a task that is far off."
+            f"{held or ' Where it is so by six standard deviations of the others,'} {of_equals}."
+        )
 
 
 PLACES = "one were the worst of a hundred on one task in twenty and near the best on the others"
