@@ -856,17 +856,23 @@ MIN_ROWS, NEARLY_ALL = 5, 0.9
 def exactly_best(manifest: Manifest, scores: ScoreTable) -> Iterator[Finding]:
     """Yield entrants with values of a ranking metric that equal the best end of its declared range.
 
+    Where a board compares ratios, zero is the best end of errors whose range begins nowhere.
+
     An error (smaller is better) that alone ranks a board is flagged from a single value on, since a measured error of
     zero hardly occurs; if other metrics rank with it, from half of the values on, since a drift under noise that an
     estimator ignores is zero. Discrete scores, such as 0/1, and metrics where larger is better are flagged only if all
     values are the best possible and the metric alone ranks a board: that every run was valid is not suspicious.
     """
     needed = [board.required_metrics() for board in manifest.leaderboards]
+    of_ratios = {
+        name for board in manifest.leaderboards if board.compares_ratios() for name in board.required_metrics()
+    }
     for metric, declared in _ranking_metrics(manifest, scores):
-        if declared.best is None:
+        best = 0.0 if declared.best is None and metric in of_ratios else declared.best
+        if best is None:
             continue
         values = scores.value(metric)
-        at_best = abs(values - declared.best) <= _nothing(scores.entrant, values)
+        at_best = abs(values - best) <= _nothing(scores.entrant, values)
         at_worst = values == declared.worst
         counts = [_counted(scores.entrant, rows) for rows in (~np.isnan(values), at_best, at_best | at_worst)]
         for entrant, n_rows, n_exact, n_ends in zip(scores.entrant.words, *counts, strict=True):
@@ -874,7 +880,7 @@ def exactly_best(manifest: Manifest, scores: ScoreTable) -> Iterator[Finding]:
             is_error = declared.direction == "minimize" and not in_steps
             share = _least_share(is_alone=(metric,) in needed, is_error=is_error)
             if n_exact and n_exact >= share * n_rows and (is_error or n_rows >= MIN_ALL):
-                what = f"{declared.title or metric} of {entrant} is {declared.best:g}"
+                what = f"{declared.title or metric} of {entrant} is {best:g}"
                 yield Finding(EXACT_BEST, entrant, f"{what} in {n_exact:,} of {n_rows:,} rows")
 
 

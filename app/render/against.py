@@ -229,7 +229,11 @@ def _interval(pair: PairRows, row: Record, effect: str) -> str:
     # The verdict allows for all pairs of the board, so it may leave open what this interval alone would not.
     alone = " of this pair alone" if _n_tested(pair.table) > 1 else ""
     # Of weighted ranks the interval is not that of the test beside it.
-    how = " by percentiles of resamples" if str(meta.get("contrast_interval")).startswith("percentiles") else ""
+    how = (
+        " by percentiles of resamples, also mirrored"
+        if str(meta.get("contrast_interval")).startswith("percentiles")
+        else ""
+    )
     return f"({level}interval{how}{alone}: {low} to {high})"
 
 

@@ -7,6 +7,7 @@ import pytest
 from app.admission.forensics import decided_by_one, exactly_best
 from app.boards.example import benchmark
 from app.boards.methods.mean import Mean
+from app.boards.methods.skill_score import SkillScore
 from app.boards.methods.weighted_rank.records import WeightedRank
 from app.kinds.parse import parse_manifest
 from app.manifest.model import Leaderboard, Manifest
@@ -48,6 +49,14 @@ def test_errors_of_zero_are_told(spec: Leaderboard, values: list[float], said: l
     of the errors, and of one component among several half must be zero: a drift may be one that nobody sees.
     """
     assert findings_of(exactly_best, spec, values, min=0.0, max=None) == said
+
+
+def test_zero_is_the_best_error_of_ratios_without_a_declared_range() -> None:
+    """A geometric mean has no error below it: zeros everywhere lead any board of skills, whatever the range says."""
+    ratios = SkillScore(name="main", method="skill_score", metric="error", baseline="Fair")
+    said = [findings_of(exactly_best, spec, [0.0] * 3, min=None, max=None) for spec in (ratios, ERRORS)]
+
+    assert said == [["error of mover is 0 in 3 of 3 rows"], []]
 
 
 def test_successes_are_told_only_where_all_of_eight_or_more_are() -> None:

@@ -132,7 +132,7 @@ def test_an_interval_that_is_not_of_the_test_beside_it_says_so(how: str, is_told
     told = replace(pairs, meta={**pairs.meta, "contrast_interval": how})
     said = verdict(find_pair(told, "Good", "Poor"), measured_by(told, declared))
 
-    assert ("interval by percentiles of resamples: " in said) is is_told
+    assert ("interval by percentiles of resamples, also mirrored: " in said) is is_told
 
 
 def test_two_that_differ_by_rounding_alone_take_more_data_than_there_can_be() -> None:
