@@ -2,16 +2,17 @@
 a task's predictions, and disputes: somebody says what is wrong with it, and a steward answers in public.
 """
 
+import json
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, File, Form, Header, Query, Request, UploadFile
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
@@ -19,10 +20,11 @@ from starlette.responses import Response, StreamingResponse
 from app import errors
 from app.admission.case import SubmissionFields, TokenHolder
 from app.admission.rules import is_admitted
+from app.boards.entrant_fields import read_values
 from app.config import Settings
 from app.db.engine import LONG_REQUESTS, allow
 from app.db.models import Submission, SubmissionEvent
-from app.errors import Busy, FieldRejected, NotFound
+from app.errors import Busy, FieldRejected, NotFound, Problem
 from app.files.uploads import Limits
 from app.kinds.contract import Pages
 from app.kinds.reader import Evidence
@@ -50,7 +52,7 @@ from app.store.submissions import list_flags
 from app.store.tries import keep_try
 from app.telemetry import CHECKS_FAILED, current_request, event
 from app.turns import Turn
-from app.values.table import Table
+from app.values.table import Cell, Table
 from app.web.caller import PUBLIC, Caller, Uploader, may
 from app.web.checked_first import CheckedFirst
 from app.web.cookies import form_key_of
@@ -272,19 +274,11 @@ def _keep_try(state: State, caller: Caller, slug: str, answered: Mapping[str, An
 # The fields of an upload, as they are sent and read.
 
 
-class Metadata(BaseModel):
+class Run(BaseModel):
     """What a submitter says about a run; all of it optional and shown."""
 
     model_config = ConfigDict(extra="forbid")
 
-    version: Line | None = Field(None, max_length=200)
-    organisation: Line | None = Field(None, max_length=200)
-    url: Line | None = Field(None, max_length=500, pattern=r"^https?://")
-    licence: Line | None = Field(None, max_length=100, description="an SPDX name, or proprietary")
-    n_parameters: Annotated[Finite, Field(gt=0, le=1e18)] | None = None
-    open_weights: Flag | None = None
-    released: date | None = None
-    purpose: Line | None = Field(None, max_length=100)
     code_commit: Line | None = Field(None, max_length=64, pattern=r"^[0-9a-fA-F]{7,64}$")
     dirty: Flag | None = None
     started_at: AwareDatetime | None = None
@@ -303,18 +297,46 @@ def fields_of(
     idempotency_key: str | None = None,
 ) -> SubmissionFields:
     """Return the fields of an upload to a benchmark. Raises FieldRejected."""
-    described_by = _parse(metadata_of(manifest.entrant_fields), metadata or "{}", "metadata")
+    run, entrant_values = _described(manifest.entrant_fields, metadata or "{}")
     return SubmissionFields(
         # One byte beyond the limit is enough for the reader to refuse it.
         prereg=None if prereg is None else prereg.file.read(settings.max_yaml_kib * 1024 + 1),
         prereg_sha256=prereg_sha256,
         entrant=entrant or None,
-        description=described_by.model_dump(mode="json", exclude_none=True),
-        started_at=described_by.started_at,
-        dirty=described_by.dirty,
+        description={**run.model_dump(mode="json", exclude_none=True), **entrant_values},
+        started_at=run.started_at,
+        dirty=run.dirty,
         claims=None if claims is None else _parse(Claims, claims, "claims"),
         idempotency_key=idempotency_key or None,
     )
+
+
+def _described(declared: Sequence[EntrantField], text: str) -> tuple[Run, dict[str, Cell]]:
+    """Return what metadata says of the run and of the entrant, everything that is wrong with them at once.
+
+    A field of entrants is read as everywhere, so that none is taken here that the boards would not show.
+    """
+    given = _parse(dict[str, Any], text, "metadata")
+    of_run = Run.model_fields.keys()
+    fields = {name: EntrantField(name=name, type=of) for name, of in COMMON_FIELDS.items() if name not in of_run}
+    fields |= {each.name: each for each in declared}
+    of_entrant = {name: value for name, value in given.items() if name in fields or name not in of_run}
+    problems: list[Problem] = []
+    values = read_values(list(fields.values()), of_entrant, problems, Problem(""))
+    refused = {problem.column for problem in problems}
+    problems += [
+        Problem("this key is missing", column=name)
+        for name, each in fields.items()
+        if each.required and values.get(name) is None and name not in refused
+    ]
+    problems = [replace(problem, column=f"metadata.{problem.column}") for problem in problems]
+    try:
+        run = Run.model_validate_json(json.dumps({name: given[name] for name in given if name in of_run}))
+    except ValidationError as error:
+        problems += problems_from(error, within="metadata")
+    if problems:
+        raise FieldRejected("The field metadata is invalid.", problems)
+    return run, {name: value for name, value in values.items() if value is not None}
 
 
 def _parse(kind: Any, text: str, field: str) -> Any:
@@ -325,59 +347,28 @@ def _parse(kind: Any, text: str, field: str) -> Any:
         raise FieldRejected(f"The field {field} is invalid.", problems) from None
 
 
-# What a submitter states about an entrant and a run besides the rows: all optional, typed and shown.
-#
-# The same fields stand in the form of `app.web.submit_page`, and boards are filtered by those of
-# `app.boards.entrant_fields`.
-
-METADATA_FIELDS: tuple[tuple[str, str, FieldType], ...] = (
-    ("version", "Version", "text"),
-    ("organisation", "Organisation", "text"),
-    ("url", "Address (https://…)", "text"),
-    ("licence", "Licence (SPDX name, such as Apache-2.0)", "text"),
-    ("n_parameters", "Parameters, how many", "number"),
-    ("open_weights", "Open weights (yes or no)", "flag"),
-    ("released", "Released (YYYY-MM-DD)", "date"),
-    ("purpose", "Made for (such as general, baseline, research)", "text"),
-    ("code_commit", "Commit of the code", "text"),
-    ("started_at", "The run began (such as 2026-03-02T08:00:00Z)", "text"),
-    ("notes", "Notes", "text"),
-)
-"""The fields of the form: name, words, kind."""
-
-TYPES: Mapping[str, Any] = {
-    "text": Annotated[Line, Field(max_length=500)],
-    "number": Finite,
-    "integer": Annotated[int, Field(strict=True, ge=-(2**53), le=2**53)],
-    "url": Annotated[Line, Field(max_length=500, pattern=r"^https?://")],
-    "flag": Flag,
-    "date": date,
+METADATA_FIELDS: Mapping[str, str] = {
+    "version": "Version",
+    "organisation": "Organisation",
+    "url": "Address (https://…)",
+    "licence": "Licence (SPDX name, such as Apache-2.0)",
+    "n_parameters": "Parameters, how many",
+    "open_weights": "Open weights (yes or no)",
+    "released": "Released (YYYY-MM-DD)",
+    "purpose": "Made for (such as general, baseline, research)",
+    "code_commit": "Commit of the code",
+    "started_at": "The run began (such as 2026-03-02T08:00:00Z)",
+    "notes": "Notes",
 }
-
-
-def metadata_of(declared: Sequence[EntrantField]) -> type[Metadata]:
-    """Return the model of a submission's metadata: the common fields and those that a manifest declares."""
-    if not declared:
-        return Metadata
-    return create_model("Metadata", __base__=Metadata, **{each.name: _field(each) for each in declared})
+"""The words of what every form asks for, by the name of the field."""
 
 
 def form_fields(declared: Sequence[EntrantField]) -> list[tuple[str, str, FieldType]]:
-    """Return the fields of the form: everybody's, then those that a manifest declares."""
+    """Return the name, the words and the type of each field of the form: everybody's, then what a manifest declares."""
     return [
-        *METADATA_FIELDS,
+        *((name, words, COMMON_FIELDS.get(name, "text")) for name, words in METADATA_FIELDS.items()),
         *((each.name, each.words, each.type) for each in declared if each.name not in COMMON_FIELDS),
     ]
-
-
-def _field(each: EntrantField) -> Any:
-    known = Metadata.model_fields.get(each.name)
-    kind: Any = TYPES[each.type] if known is None else known.annotation
-    if known is not None and known.metadata:
-        kind = Annotated[known.annotation, *known.metadata]
-    if each.values is not None:
-        kind = Literal[tuple(each.values)]
-    return (kind, ...) if each.required else (kind | None, None)
 
 
 # /submissions/{id}: the status of a submission, its rows and its own tables; withdrawing it.

@@ -4,7 +4,6 @@ A form of HTML cannot be refilled with files; so a check opens beside the form, 
 """
 
 import json
-from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Literal
 
@@ -18,7 +17,7 @@ from app.config import Settings
 from app.db.models import Benchmark
 from app.errors import Forbidden, NotFound, PlumblineError
 from app.kinds.registry import kind_of
-from app.manifest.model import MOST_DECLARED, FieldType
+from app.manifest.model import MOST_DECLARED
 from app.render.pages import submit_example
 from app.rights import roles
 from app.rights.policy import RIGHTS
@@ -32,12 +31,7 @@ from app.web.documents import OwnSubmissionDocument
 from app.web.preregs import warnings_of
 from app.web.requests import MAX_FIELDS
 from app.web.state import SessionDep, State, StateDep
-from app.web.submissions import (
-    METADATA_FIELDS,
-    fields_of,
-    form_fields,
-    take,
-)
+from app.web.submissions import METADATA_FIELDS, fields_of, form_fields, take
 from app.web.views import NO_STORE, json_answer, page
 
 Word = Annotated[str, Form(max_length=5000)]
@@ -118,8 +112,8 @@ async def submit_form(
     if session_secret(request) is None:
         raise Forbidden("This form is for signed-in browsers; with a token, use POST …/submissions.")
     fields = await request.form()
-    kinds = {name: kind for name, _, kind in await run_in_threadpool(_form_fields, state, slug)}
-    stated = {name: text for name in kinds if isinstance(text := fields.get(name), str) and text.strip()}
+    names = await run_in_threadpool(_form_names, state, slug)
+    stated = {name: text.strip() for name in names if isinstance(text := fields.get(name), str) and text.strip()}
     cited = prereg if isinstance(prereg, Received) and prereg.filename else None
     sent = partial(
         fields_of,
@@ -127,7 +121,7 @@ async def submit_form(
         prereg=cited,
         prereg_sha256=prereg_sha256 or None,
         entrant=entrant.strip() or None,
-        metadata=json.dumps(_typed(stated, kinds)),
+        metadata=json.dumps(stated),
     )
     named, is_dry = [file for file in files if file.filename], act == "check"
     try:
@@ -142,21 +136,9 @@ async def submit_form(
     return RedirectResponse(f"/tries/{number}", 303)
 
 
-def _form_fields(state: State, slug: str) -> list[tuple[str, str, FieldType]]:
+def _form_names(state: State, slug: str) -> list[str]:
     with state.sessions() as session:
-        return form_fields(benchmarks.find_declared(session, slug).manifest.entrant_fields)
-
-
-def _typed(stated: dict[str, str], kinds: Mapping[str, FieldType]) -> dict[str, str | float]:
-    """Return the stated fields with numbers as numbers; the check of a field refuses what is none."""
-    typed: dict[str, str | float] = {}
-    for name, text in stated.items():
-        plain = text.strip()
-        is_number = kinds[name] == "number" and plain.replace(".", "", 1).replace("e", "", 1).isdigit()
-        typed[name] = {"yes": True, "no": False}.get(plain, plain) if kinds[name] == "flag" else (
-            float(plain) if is_number else plain
-        )  # fmt: skip
-    return typed
+        return [name for name, *_ in form_fields(benchmarks.find_declared(session, slug).manifest.entrant_fields)]
 
 
 def _keep(state: State, slug: str, caller: Caller, answered: dict[str, object]) -> str:

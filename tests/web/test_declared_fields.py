@@ -49,11 +49,12 @@ def published(postgres_url: str, migrated: str) -> Iterator[Site]:
     [
         ({}, ["metadata.architecture"]),
         ({"architecture": "other"}, ["metadata.architecture"]),
-        ({**STATED, "context": "much", "distilled": "yes"}, ["metadata.context", "metadata.distilled"]),
+        ({**STATED, "context": "much", "distilled": "perhaps"}, ["metadata.context", "metadata.distilled"]),
         ({**STATED, "trained_until": "soon", "licence": "own"}, ["metadata.trained_until", "metadata.licence"]),
         ({**STATED, "contxt": 1}, ["metadata.contxt"]),
+        ({"architecture": " ", "dirty": "yes"}, ["metadata.architecture", "metadata.dirty"]),
     ],
-    ids=["missing", "value", "types", "known", "unknown"],
+    ids=["missing", "value", "types", "known", "unknown", "empty"],
 )
 def test_what_is_not_as_declared_is_refused(published: Site, stated: dict[str, Any], columns: list[str]) -> None:
     """All problems at once, each with its field."""

@@ -24,6 +24,10 @@ UNFIT = (
     ("metadata", '{"colour": "red"}', "metadata.colour"),
     ("metadata", "not JSON", "metadata"),
     ("metadata", '{"url": "javascript:alert(1)"}', "metadata.url"),
+    ("metadata", '{"url": "https://user:word@host/x"}', "metadata.url"),
+    ("metadata", '{"n_parameters": 7.5}', "metadata.n_parameters"),
+    ("metadata", '{"n_parameters": -1}', "metadata.n_parameters"),
+    ("metadata", '{"code_commit": "main"}', "metadata.code_commit"),
     ("claims", '{"Base": {"MASE": "low"}}', "claims.Base.MASE"),
 )
 
