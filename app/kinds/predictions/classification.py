@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from app.kinds.predictions.glossary import METRIC_AT, YDF, YDF_RULE
 from app.kinds.predictions.task import (
     POOLED,
     Closed,
@@ -23,6 +22,7 @@ from app.kinds.predictions.task import (
     Weighted,
     mean_of,
 )
+from app.kinds.predictions.terms import METRIC_AT, YDF, YDF_RULE
 from app.manifest.model import Direction
 from app.stats.arrays import BoolArray, FloatArray, share
 from app.stats.calibrated import (

@@ -12,7 +12,6 @@ from app.kinds.contract import Kind, RowStorage
 from app.kinds.labels import KindLabels
 from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.disclosed import about_parts, coarse, measure_disclosed, shown_score_of
-from app.kinds.predictions.glossary import REPORTS, SECRET, TERMS
 from app.kinds.predictions.labels import choose_public, labels_digest, read_labels, warn_of_parts
 from app.kinds.predictions.manifest_part import PredictionsPart, holds_labels, ranks_label_holders, scoring_of
 from app.kinds.predictions.metrics import glossary_key, metric_entries
@@ -21,6 +20,7 @@ from app.kinds.predictions.pair_tests import pair_tables
 from app.kinds.predictions.read import read_predictions
 from app.kinds.predictions.report import INTERVALS, LAYOUTS, reports_beside
 from app.kinds.predictions.summary import own_claims, summarise
+from app.kinds.predictions.terms import REPORTS, SECRET, TERMS
 from app.manifest.model import Manifest, part_of
 
 OWN_LABELS = (

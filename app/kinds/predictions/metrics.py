@@ -23,7 +23,6 @@ from app.kinds.predictions.classification import (
     pr_auc,
 )
 from app.kinds.predictions.declared import Predictions
-from app.kinds.predictions.glossary import YDF_RULE
 from app.kinds.predictions.task import (
     Closed,
     PredictionMetric,
@@ -34,6 +33,7 @@ from app.kinds.predictions.task import (
     Weighted,
     mean_of,
 )
+from app.kinds.predictions.terms import YDF_RULE
 from app.manifest.model import Direction
 from app.stats.arrays import BoolArray, FloatArray, Weights, share
 from app.stats.calibrated import Calibrated, chi_squared

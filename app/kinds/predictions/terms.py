@@ -1,7 +1,7 @@
-"""Glossary entries of what metrics of predictions share.
+"""Terms that the metrics of predictions share, for the glossary.
 
-A metric itself is explained in its row: of classes in `app.kinds.predictions.classification`, of values and rankings in
-`app.kinds.predictions.metrics`.
+What a metric means stands beside how it is computed: of classes in `app.kinds.predictions.classification`, of values
+and rankings in `app.kinds.predictions.metrics`.
 """
 
 from app.values.registry import GlossaryEntry
