@@ -97,6 +97,8 @@ COLLAPSING: Mapping[str, tuple[Sides, tuple[int, ...]]] = {
 UNSEEN: Mapping[str, tuple[Sides, tuple[int, ...]]] = {
     "0.7 of the seeds fail, others 1.0; beside 0.30": (beside(1.0, 0.7), (5, 8, 16)),
     "0.726 of the seeds fail, others 1.0; beside 0.274": (beside(1.0, 0.726), (5,)),
+    "0.1 of the seeds fail, others 0.9; beside 0.81": (beside(0.9, 0.1), (5, 8, 16)),
+    "0.2 of the seeds fail, others 0.9; beside 0.72": (beside(0.9, 0.2), (5, 8, 16)),
 }
 """What a seed would do that did not fail is unseen, and the imagined one at 0.35 is far below it: boards say so."""
 

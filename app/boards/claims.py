@@ -392,7 +392,8 @@ def _judge(contrast: ClaimedContrast, sides: Sequence[Side]) -> Decision:
     judged = judge(alone, contrast.threshold, contrast.direction, LEVEL)
     interval, notes, n_seeds = judged.interval, [], min(len(np.unique(side.units)) for side in sides)
     if judged.reason == "few_seeds":
-        notes.append(f"too few seeds ({n_seeds} of {FEWEST_SEEDS}): one that fails altogether may not have been seen")
+        few = f"too few seeds ({n_seeds} of {FEWEST_SEEDS}) for the interval to decide alone"
+        notes.append(f"{few}: one that fails altogether may not have been seen")
     if judged.reason == "no_interval":
         notes.append((interval.reason or "").replace("_", " "))
     # Whatever becomes of the other claims, this one is held to no less than its share of the level.

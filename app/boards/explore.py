@@ -153,6 +153,8 @@ def _labelled(board: Table, spec: Leaderboard, choice: Choice, words: Sequence[s
     what = "Ranks, rank intervals and scores" if has_ranges else "Ranks and scores, without rank intervals,"
     note = f"{LABEL}: {in_words}. {what} are computed anew for it."
     meta = {**board.meta, "choice": _as_json(choice, in_words)}
+    # Who reads the statement alone reads whose board it is, too.
+    meta |= {"statement": [*said, f"{LABEL}."]} if choice.is_made and (said := meta.get("statement")) else {}
     if choice.baseline:
         note += " Who can be told apart depends on it only where it decides what counts: clipped and missing errors."
     if has_ranges and (choice.entrants or choice.matching or choice.described):

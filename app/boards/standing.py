@@ -427,7 +427,8 @@ def power_meta(standing: BoardStanding | None, scale: float = 1.0) -> dict[str, 
     With all `n_pairs` tested at once: `difference` by the median of the pairs, and `of_first` that of the first two,
     None where these are not tested; either is None where it would be larger than any two scores can differ, or none can
     be found. In the unit of the board's points times `scale`, or where `score` names another, in that. `freedom` are
-    the degrees of freedom of a typical pair, where there is a difference that can be found. Of scores that move in
+    the degrees of freedom of a typical pair, where there is a difference that can be found; `possible` is false, and
+    else absent, where no results of so few units could tell anybody apart. Of scores that move in
     steps the error depends on the difference, so neither is known. Empty where nothing is tested.
     Source: Bloom 1995, Minimum detectable effects, with the critical value of all pairs and the noncentral t.
 
@@ -441,7 +442,8 @@ def power_meta(standing: BoardStanding | None, scale: float = 1.0) -> dict[str, 
     above, errors = np.triu_indices(len(at), 1), pairs.errors(at, at)
     degrees = pairs.pair_freedom(at, at)
     found = pairs.to_be_found(sets.critical, POWER, at) * errors
-    found = np.where(pairs.can_be_apart(sets.critical, at), found, np.inf)
+    can_be_apart = pairs.can_be_apart(sets.critical, at)
+    found = np.where(can_be_apart, found, np.inf)
     if sets.ruled is not None:
         found[(sets.ruled | sets.ruled.T)[np.ix_(at, at)]] = np.nan
     known = found[above][~np.isnan(found[above])]
@@ -451,6 +453,8 @@ def power_meta(standing: BoardStanding | None, scale: float = 1.0) -> dict[str, 
         return {}
     n = len(standing.points)
     about: dict[str, Any] = {"power": POWER, "critical": round(critical, 4), "n_pairs": n * (n - 1) // 2}
+    if not can_be_apart[above].any():
+        about["possible"] = False
     if pairs.wide is not None:
         return {"power": about}
     sizes = np.array([np.median(known), found[0, 1]])

@@ -4,6 +4,7 @@ They come from the rows, and these from one matrix of decisions, so that no page
 a row does. Pages, JSON, feeds and pictures show what stands in a board's `meta.statement`.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,6 +16,9 @@ from app.values.table import Cell, Table
 
 NAMED = 4
 """Names that a sentence lists: with more it would take more than two lines."""
+
+FEW_UNITS = 5
+"""With fewer a test rests on Student's quantile of hardly any degrees of freedom, which the sentence says."""
 
 NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
 
@@ -86,14 +90,22 @@ def _untested(ranked: Sequence[Record], meta: Mapping[str, Any]) -> Iterator[str
 
 
 def _why_untested(meta: Mapping[str, Any]) -> str:
-    depends = meta.get("dependence")
     if meta.get("interval_reason") == "not_asked_for":
         return "the board draws no resamples"
-    if isinstance(depends, Mapping) and depends.get("n_effective", MIN_DRAWN_UNITS) < MIN_DRAWN_UNITS:
-        n_units = int(depends["n_units"])
-        units = count(n_units, "family") + " of tasks" if depends.get("unit") == "family" else count(n_units, "task")
+    units, n_units, n_effective = _units(meta)
+    if n_effective < MIN_DRAWN_UNITS:
         return f"{units} {'is' if n_units == 1 else 'of unequal size are'} too few to tell a difference from chance"
     return str(meta.get(UNTESTED, "how far the score of an entrant may be off by chance is not known"))
+
+
+def _units(meta: Mapping[str, Any]) -> tuple[str, int, float]:
+    """Return the units of a board in words, how many they are and what they are worth; infinite where unknown."""
+    depends = meta.get("dependence")
+    if not isinstance(depends, Mapping) or "n_effective" not in depends:
+        return "", 0, math.inf
+    n_units = int(depends["n_units"])
+    units = count(n_units, "family") + " of tasks" if depends.get("unit") == "family" else count(n_units, "task")
+    return units, n_units, float(depends["n_effective"])
 
 
 def _has_same_score(row: Record, first: Record, meta: Mapping[str, Any]) -> bool:
@@ -106,6 +118,8 @@ def _rest(ranked: Sequence[Record], n_unsaid: int, meta: Mapping[str, Any]) -> s
     level = meta.get("level")
     surely = f", at {100 * level:g} %" if isinstance(level, float) else ""
     surely += " over all snapshots" if surely and meta.get("over_snapshots") else ""
+    units, _, n_effective = _units(meta)
+    surely += f", from {units} alone" if surely and n_effective < FEW_UNITS else ""
     unsaid = f"; {n_unsaid:,} {'has' if n_unsaid == 1 else 'have'} none" if n_unsaid else ""
     of_whom = " with a rank interval" if unsaid else ""
     rest = [row for row in ranked if row["may_be_first"] is False]
@@ -116,6 +130,10 @@ def _rest(ranked: Sequence[Record], n_unsaid: int, meta: Mapping[str, Any]) -> s
     # Who is ruled out by the rule may be shown to be worse, too: then the rank of the first does not reach so far down.
     if n_rest == n_by_rule and all(low == n_compared for low in lows):
         ruled = f"; {n_rest:,} {'is' if n_rest == 1 else 'are'} ruled out {BY_RULE}" if n_rest else ""
+        power = meta.get("power")
+        if isinstance(power, Mapping) and power.get("possible") is False:
+            whatever = f", whatever the results{f' of {units}' if units and n_effective >= FEW_UNITS else ''}"
+            return f"Nobody{of_whom} could be shown to be worse than the first{surely}{whatever}{ruled}{unsaid}."
         return f"Nobody{of_whom} is shown to be worse than the first{surely}{ruled}{unsaid}."
     whom = f"The only other one{of_whom} is" if n_rest == 1 else f"All others{of_whom} are"
     if n_rest == n_by_rule:

@@ -17,7 +17,7 @@ COUNTED = ("counts", "coverage", "attempts", "rank_if", "n_attempted", "n_includ
 COSTS = ("time", "cost", "size", "parameters", "energy", "memory", "params", "latency", "duration", "price")
 READ = (
     "An entrant is on the front if no rival is at least as good in both and better in one. It may belong there if "
-    "no rival that costs no more is shown to be better{how}."
+    "no rival that costs no more is shown to be better{how}. Costs are compared as stated, without uncertainty."
 )
 BY_PAIRS, BY_INTERVALS = ", with all pairs of the board tested at once", ": its interval reaches above every such rival"
 NOTHING = "The board has no cost to compare the score with: no time, size, price or energy."

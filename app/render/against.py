@@ -320,8 +320,8 @@ def _n_tested(table: Table) -> int:
 
 
 def format_p(p_value: float) -> str:
-    """Return a p-value with = or <, since none is exactly zero."""
-    return "< 0.0001" if p_value <= LEAST_P else f"= {format_number(p_value, 4)}"
+    """Return a p-value with = or ≤, since none is exactly zero."""
+    return "≤ 0.0001" if p_value <= LEAST_P else f"= {format_number(p_value, 4)}"
 
 
 def number_in(row: Record, name: str) -> float:

@@ -500,7 +500,8 @@ CLAIMS = (
         "Supported: the whole calibrated interval of the difference is at the threshold or beyond. Not supported: "
         "the whole interval falls short of it. With fewer than 35 seeds of a bounded score, more for one claim of "
         "several, that must also hold with one more seed that failed altogether. Inconclusive: the interval holds "
-        "the threshold, or there is none, as where one side was never delivered; and wherever a part of what is "
+        "the threshold, or there is none, as where one side was never delivered or results are not kept row by row, "
+        "so that nothing is decided here; and wherever a part of what is "
         "asked is absent, or rows of one side have none of the other, because that may be what spoke against the "
         "claim.",
         "supported if low ≥ threshold; not supported if high < threshold; else inconclusive, as is all that is partial",
@@ -521,7 +522,8 @@ CLAIMS = (
         "the smallest p-value to the strictest. As many are held together as the registration has rows in the table "
         "of claims, one for each submission and entrant that a claim is decided for, and at least as many as it has "
         "claims; of the benchmark's own claims those of one submission. The p-value is the least one-sided level at "
-        "which the claim alone would be supported. What the same owner registered with the same contrast is counted, "
+        "which the claim alone would be supported, with the one more seed wherever there are too few; 1 where no level "
+        "does. What the same owner registered with the same contrast is counted, "
         "also where nobody reported on it, and what it registered against the same other side under other names.",
         "the i-th smallest p-value of m verdicts is held to 0.025 / (m − i + 1)",
         "Holm 1979",

@@ -224,6 +224,7 @@ MOST_SNAPSHOTS = 200
 FIRST = 10
 
 ONLY_ONE = "There is one snapshot alone: nothing has moved yet."
+FIRST_SEEN = "None of these was ranked in an earlier snapshot: nothing has moved yet."
 
 
 def board_history(session: Session, benchmark: Benchmark, shown: Snapshot | None, board: Table) -> Table:
@@ -243,7 +244,8 @@ def board_history(session: Session, benchmark: Benchmark, shown: Snapshot | None
     )
     several = len({row[0] for row in rows}) > 1
     plot = {"kind": "lines", "x": "snapshot", "y": "rank", "by": "entrant", "falls": True, "direct": "end"}
-    notes = (f"The first {FIRST} of the board as it is in the last of these snapshots.",) if several else (ONLY_ONE,)
+    seen = f"The first {FIRST} of the board as it is in the last of these snapshots."
+    notes = (seen if several else FIRST_SEEN if len(listed) > 1 else ONLY_ONE,)
     title = f"{board.title}: ranks over time"
     return Table(f"history/{name}", title, columns, tuple(ordered), notes, {"plot": plot} if several else {})
 

@@ -96,6 +96,8 @@ def test_a_choice_of_entrants_is_the_board_without_the_others(method: str) -> No
     assert by_entrant(chosen) == published(benchmark(method), scores(["org/Alpha", "org/Beta", "lab/Gamma"]))
     assert FEWER in chosen.notes[0]
     assert FEWER not in explored(benchmark(method), Choice()).notes[0]
+    assert chosen.meta["statement"][-1] == f"{LABEL}."
+    assert f"{LABEL}." not in explored(benchmark(method), Choice()).meta["statement"]
 
 
 def test_weights_of_tasks_weigh_the_mean() -> None:

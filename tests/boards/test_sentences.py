@@ -2,12 +2,15 @@
 
 import pytest
 
-from app.boards.example import rows
+from app.boards.example import benchmark, rows
+from app.boards.methods.mean import Mean
+from app.boards.methods.mean_rank import MeanRank
 from app.boards.methods.skill_score import SkillScore
 from app.boards.registry import compute_board
+from app.boards.statement import with_statement
 from app.errors import ManifestRejected
 from app.kinds.series.contract import note_estimands
-from app.manifest.model import Metric
+from app.manifest.model import Leaderboard, Metric
 from app.values.table import Table
 from tests.cases.boards import declare
 
@@ -40,6 +43,33 @@ def test_a_board_of_several_estimands_says_so() -> None:
     )
     assert noted[1] is pairs
     assert note_estimands([board], {"A": {"target_estimand": "H"}, "B": {"target_estimand": "H"}}) == [board]
+
+
+APART = {"Good": [0.1, 0.2, 0.3], "Fair": [0.5, 0.61, 0.7], "Poor": [0.9, 1.0, 1.12]}
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        (
+            Mean(name="main", method="mean", metric="error"),
+            "All others are ruled out as first, at 95 %, from 3 tasks alone.",
+        ),
+        (
+            MeanRank(name="main", method="mean_rank", metric="error"),
+            "Nobody could be shown to be worse than the first, at 95 %, from 3 tasks alone, whatever the results.",
+        ),
+    ],
+    ids=["scores", "ranks"],
+)
+def test_the_statement_says_from_how_few_tasks_it_is_and_where_no_results_would_do(
+    spec: Leaderboard, said: str
+) -> None:
+    """Of ranks the same order on each of three tasks is a chance of one in four: that nobody is shown is no finding."""
+    board = with_statement(compute_board(benchmark(spec), spec, rows(APART)).leaderboard)
+
+    assert board.meta["statement"][-1] == said
+    assert ("possible" in board.meta["power"]) == ("could" in said)
 
 
 SIDE = "weights: {a: 1.0}, conditions: {a: near}, against"

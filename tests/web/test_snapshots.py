@@ -75,6 +75,7 @@ def test_nobody_had_a_rank_on_a_board_that_could_not_be_computed_yet(site: Site)
 
     assert (first["meta"]["unavailable_reason"], len(second["rows"])) == ("baseline_absent", 2)
     assert [row["snapshot"] for row in history["rows"]] == [2, 2]
+    assert history["notes"] == ["None of these was ranked in an earlier snapshot: nothing has moved yet."]
     assert {"kind": "rank", "board": "skill", "entrant": "Good", "from": None, "to": 1}.items() <= next(
         change for change in newest["changes"] if change["kind"] == "rank" and change["board"] == "skill"
     ).items()
