@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 
 from app.boards.claims import COLUMNS, AskedClaim, ClaimedContrast, decide_claims
+from app.boards.example import rows
 from app.kinds.episodes.summary import summarise_episodes
 from app.kinds.parse import parse_manifest
 from app.kinds.summary.summary import summarise_means
-from app.manifest.model import Manifest
+from app.manifest.model import Manifest, Task
 from app.stats.arrays import FloatArray
+from app.stats.claimed import Side
 from app.stats.cluster import draw_clusters, group_sample
 from app.stats.resample import board_generator, draw_counts
+from app.stats.spreads import Range
 from app.values.scores import Coded
 from tests.cases.small_tables import SEEDS, SPREAD, small_table
 
@@ -101,4 +104,22 @@ def test_the_interval_of_a_claim_holds_95() -> None:
 
     assert [named["difference_lower"], named["difference_upper"]] == pytest.approx(
         ends(counts @ sample.distinct / counts.sum(axis=1))
+    )
+
+
+def test_a_claim_of_rows_without_seeds_has_families_of_tasks_for_units() -> None:
+    """The interval that decides is that of the mean difference over them, each of as much weight as it has tasks."""
+    names, near, far = tuple("abcdef"), SPREAD[:6], SPREAD[6:] - 0.2
+    declared = manifest("evaluation_summary").model_copy(
+        update={"tasks": tuple(Task(id=name, family=name if name > "c" else "abc") for name in names)}
+    )
+    both = rows({"A": near.tolist(), "B": far.tolist()}, "x")
+    both = replace(both, task=Coded(names, both.task.codes), item=None)
+    contrast = ClaimedContrast("c", "manifest", "A", "B", "x", 0.0, "greater")
+    (row,) = decide_claims(declared, [contrast], both, AskedClaim(1))
+    named = dict(zip((column.name for column in COLUMNS), row, strict=True))
+    own = Side(near - far, np.array([0, 0, 0, 1, 2, 3]), Range(), are_tasks=True).interval(0.95)
+
+    assert [named["difference_calibrated_low"], named["difference_calibrated_high"]] == pytest.approx(
+        [own.low, own.high]
     )

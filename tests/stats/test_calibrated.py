@@ -16,6 +16,7 @@ from app.boards.methods.weighted_rank.records import DrawnComponents
 from app.stats.arrays import FloatArray, InvalidArgument
 from app.stats.calibrated import (
     NO_TWO_SIDED,
+    TOO_FEW_UNITS,
     Calibrated,
     Ends,
     calibrate,
@@ -253,6 +254,13 @@ def test_few_clusters_allow_no_interval_of_a_quantile(n_units: int, q: float, ha
     assert (actual.reason is None) == has_one
     assert actual.n_units == n_units
     assert actual.reason in (None, NO_TWO_SIDED)
+
+
+def test_one_cluster_has_no_interval_of_a_quantile() -> None:
+    """However many values it has."""
+    actual = calibrated_quantile(np.arange(9.0), np.zeros(9, dtype=np.int64), 0.5, level=LEVEL)
+
+    assert (actual.low, actual.high, actual.n_units, actual.reason) == (None, None, 1.0, TOO_FEW_UNITS)
 
 
 def test_the_interval_of_a_median_holds_it_and_is_of_scores_that_occurred() -> None:

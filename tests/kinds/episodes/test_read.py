@@ -295,6 +295,13 @@ def test_a_bundle_that_does_not_hold_together_is_refused(tmp_path: Path, name: s
     assert [words for words, message in zip(said, actual, strict=True) if words not in message] == []
 
 
+def test_a_file_that_was_not_sent_is_missing_where_it_is_listed(tmp_path: Path) -> None:
+    """In the description and in the sums, each named."""
+    actual = problems(tmp_path, {"run.zip": zipped(lacking("episodes_seed4.jsonl"))}, manifest())
+
+    assert [str(problem.file).rpartition("/")[2] for problem in actual] == ["bundle.json", "SHA256SUMS.txt"]
+
+
 def test_a_zipped_bundle_is_read_with_its_facts(tmp_path: Path) -> None:
     """The policy is the entrant and a warning says so; without a zip the files are one bundle too."""
     evidence = read(tmp_path, {"run.zip": zipped(bundle())}, manifest())

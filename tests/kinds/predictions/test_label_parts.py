@@ -107,6 +107,14 @@ def test_the_digest_of_labels_does_not_depend_on_their_order() -> None:
     assert labels_digest([moved], RANKING) == digest != labels_digest([other], RANKING)
 
 
+def test_a_group_of_one_item_has_a_digest_as_any() -> None:
+    """A group is named by its first item, which may be its only one."""
+    truth = labels()
+    alone, together = (replace(truth, group=of) for of in (np.arange(200), np.zeros(200, dtype=np.int64)))
+
+    assert len({labels_digest([one], RANKING) for one in (alone, together)}) == 2
+
+
 def test_a_commitment_hides_by_its_salt() -> None:
     """The same labels with another salt have another commitment, so that nobody can try labels out."""
     one, other = (Opening(bytes([at]) * 32, 0.5, "0" * 64).commitment() for at in (1, 2))

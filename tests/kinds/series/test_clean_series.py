@@ -104,6 +104,14 @@ def test_a_failure_on_no_record_is_nobodys() -> None:
     assert failures.by_metric["mae"].tolist() == [[False, True], [False, False]]
 
 
+def test_who_says_nothing_of_validity_has_not_failed() -> None:
+    """Of three records one is flagged as invalid, one as valid, and of the last nothing is said."""
+    rows = replace(run(), recorded={"valid": Coded(("false", "true"), np.array([0, 1, -1]))})
+    failures = declared_failures(rows, held_records(rows, ["GPH"]), SeriesPart(), ["mae"])
+
+    assert failures.by_metric["mae"].tolist() == [[True, False, False]]
+
+
 def test_metadata_declare_the_failures_of_comparisons_and_no_missing_interval() -> None:
     """Which intervals are missing is recomputed from the estimates: what a run writes of them counts for nothing."""
     said = {
