@@ -65,7 +65,7 @@ def choice_of(table: Table) -> str:
 
 def _words(row: dict[str, Cell], n_ranked: int) -> str:
     if row.get("rank") is None:
-        return f"no rank: {row.get('unranked_because') or 'not ranked'}"
+        return f"no rank: {row.get('unranked_because') or row.get('label') or 'not ranked'}"
     return f"rank {_rank(row)} of {n_ranked}"
 
 

@@ -222,7 +222,9 @@ def test_every_table_is_a_page_and_a_csv(shared_site: Site, example: Published) 
         assert len(shared_site.http.get(f"{board}{kind}.csv").text.splitlines()) > 3
     led = shared_site.http.get(f"{profiles}?snapshot=1&entrant=REF-SCRIPT", follow_redirects=False)
     first, latest = (shared_site.http.get(profiles + query).text.splitlines() for query in ("?snapshot=1", ""))
+    badge = shared_site.http.get(f"{board}/badge/REF-SCRIPT.svg").text
 
+    assert "no rank: oracle reference" in badge
     assert led.headers["location"].endswith("/leaderboards/success/profiles.csv?snapshot=1&entrant=REF-SCRIPT")
     assert {line.split(",")[0] for line in first[1:]} == {"REF-SCRIPT"}
     assert {line.split(",")[0] for line in latest[1:]} == {"REF-SCRIPT", "B-RND", "B-STAT"}
