@@ -54,8 +54,8 @@ def read_value(field: EntrantField, given: Any) -> Cell:
     value = READ[field.type](given)
     if value is None:
         raise ValueError(f"expected {EXPECTED[field.type]}")
-    if field.name == "n_parameters" and isinstance(value, int) and value <= 0:
-        raise ValueError("expected a number above 0")
+    if field.name == "n_parameters" and isinstance(value, int) and value < 0:
+        raise ValueError("expected a number of at least 0")
     if field.values is not None and value not in field.values:
         near = nearest(str(value), field.values)
         hint = f"; did you mean {near}?" if near else ""

@@ -346,8 +346,8 @@ def test_ten_thousand_entrants_are_described_at_once(published: Site) -> None:
     with published.sessions.begin() as session:
         number = session.scalars(select(Entrant.benchmark_id)).first()
         session.execute(insert(Entrant).values(benchmark_id=number), names)
-    lines = [f"E{at},{at + 1},mit,2026-01-{1 + at % 28:02}\n" for at in range(10_000)]
-    wrong = post(published, "entrant,n_parameters,licence,released\n" + "".join(lines).replace("E77,78", "E77,many"))
+    lines = [f"E{at},{at},mit,2026-01-{1 + at % 28:02}\n" for at in range(10_000)]
+    wrong = post(published, "entrant,n_parameters,licence,released\n" + "".join(lines).replace("E77,77", "E77,many"))
     sent = post(published, "entrant,n_parameters,licence,released\n" + "".join(lines), seen=0)
 
     assert (wrong.status_code, [each["row"] for each in wrong.json()["problems"]]) == (422, [79])
