@@ -873,6 +873,8 @@ def exactly_best(manifest: Manifest, scores: ScoreTable) -> Iterator[Finding]:
             continue
         values = scores.value(metric)
         at_best = abs(values - best) <= _nothing(scores.entrant, values)
+        # An error below zero is clipped as zero is.
+        at_best |= (values < best) & (metric in of_ratios)
         at_worst = values == declared.worst
         counts = [_counted(scores.entrant, rows) for rows in (~np.isnan(values), at_best, at_best | at_worst)]
         for entrant, n_rows, n_exact, n_ends in zip(scores.entrant.words, *counts, strict=True):
@@ -880,7 +882,8 @@ def exactly_best(manifest: Manifest, scores: ScoreTable) -> Iterator[Finding]:
             is_error = declared.direction == "minimize" and not in_steps
             share = _least_share(is_alone=(metric,) in needed, is_error=is_error)
             if n_exact and n_exact >= share * n_rows and (is_error or n_rows >= MIN_ALL):
-                what = f"{declared.title or metric} of {entrant} is {best:g}"
+                at_least = " or less" if declared.best is None else ""
+                what = f"{declared.title or metric} of {entrant} is {best:g}{at_least}"
                 yield Finding(EXACT_BEST, entrant, f"{what} in {n_exact:,} of {n_rows:,} rows")
 
 

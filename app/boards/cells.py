@@ -339,6 +339,29 @@ def task_roster(manifest: Manifest, spec: Leaderboard, cells: CellMatrix, missin
     return call_roster(coverages, is_declared=declared is not None)
 
 
+def not_asked_among(manifest: Manifest, spec: Leaderboard, cells: CellMatrix, missing: BoolArray) -> IntArray:
+    """Return how many of the missing cells [n_tasks, n_entrants] were not asked of each entrant, [n_entrants].
+
+    As `task_roster` has it, but of tasks that somebody has a row for, no others: these alone are in `missing`, as NaN.
+    Source: none; it counts.
+
+    >>> from app.boards.cells import build_cells
+    >>> from app.boards.example import benchmark, rows
+    >>> board = Leaderboard(name="main", method="mean", uncertainty={"n_resamples": 100})
+    >>> cells = build_cells(benchmark(board), board, rows({"A": [0.1, 0.2, 0.3], "B": [0.3]}), "error")
+    >>> not_asked_among(benchmark(board), board, cells, np.isnan(cells.values)).tolist()
+    [0, 0]
+    """
+    counts, asked = np.zeros(len(cells.entrants), dtype=np.int64), manifest.asked
+    for at, name in enumerate(cells.entrants):
+        if earlier := asked.facts.earlier.get(name, ()):
+            was_asked = {task for grid in earlier for task in grid.tasks or ()}
+            was_asked &= set(cells.tasks if asked.has_asked(name, spec.required_metrics()) else ())
+            is_new = np.array([task not in was_asked for task in cells.tasks])
+            counts[at] = int((missing[:, at] & ~cells.present[:, at] & is_new).sum())
+    return counts
+
+
 @dataclass(frozen=True)
 class _Counted:
     """Which of the wanted tasks each entrant has a value for, and which it failed: each [n_wanted, n_entrants]."""

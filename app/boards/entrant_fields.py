@@ -59,8 +59,17 @@ def read_value(field: EntrantField, given: Any) -> Cell:
     if field.values is not None and value not in field.values:
         near = nearest(str(value), field.values)
         hint = f"; did you mean {near}?" if near else ""
-        raise ValueError(f"expected one of {', '.join(field.values)}{hint}")
+        raise ValueError(f"expected {expected(field)}{hint}")
     return value
+
+
+def expected(field: EntrantField) -> str:
+    """Say which values a field may have.
+
+    >>> expected(EntrantField(name="n", type="flag")), expected(EntrantField(name="a", type="text", values=["x", "y"]))
+    ('true or false', 'one of x, y')
+    """
+    return EXPECTED[field.type] if field.values is None else f"one of {', '.join(field.values)}"
 
 
 def _text(given: Any) -> str | None:
@@ -80,6 +89,8 @@ def _number(given: Any) -> float | None:
 
 
 def _integer(given: Any) -> int | None:
+    if isinstance(given, int) and not isinstance(given, bool) and abs(given) > LARGEST:
+        return None  # as a float it would be another number
     number = _number(given)
     return None if number is None or number % 1 or abs(number) > LARGEST else int(number)
 
@@ -101,11 +112,15 @@ READ = {"text": _text, "number": _number, "integer": _integer, "flag": _flag, "d
 
 
 def read_values(
-    fields: Sequence[EntrantField], given: Mapping[str, Any], problems: list[Problem], at: Problem
+    fields: Sequence[EntrantField],
+    given: Mapping[str, Any],
+    problems: list[Problem],
+    at: Problem,
+    beside: Iterable[str] = (),
 ) -> dict[str, Cell]:
     """Return the values of one entrant, those that cannot be read being added to the problems.
 
-    `at` says where they stand: its file and row are those of each problem.
+    `at` says where they stand: its file and row are those of each problem. `beside` are names that others read.
 
     >>> problems: list[Problem] = []
     >>> read_values([EntrantField(name="n", type="integer")], {"n": "3", "m": 1}, problems, Problem("", row=2))
@@ -117,7 +132,9 @@ def read_values(
     values: dict[str, Cell] = {}
     for name, value in given.items():
         if name not in declared:
-            problems.append(replace(at, message=unknown_field(name, declared), column=clip_for_message(name)))
+            problems.append(
+                replace(at, message=unknown_field(name, [*declared, *beside]), column=clip_for_message(name))
+            )
             continue
         try:
             values[name] = read_value(declared[name], value)

@@ -82,8 +82,8 @@ def chosen_board(spec: Leaderboard, evidence: BoardEvidence, choice: Choice) -> 
         raise FieldRejected("The choice leaves nobody.", [Problem(message, column="q", value=value)])
     board = _compute(chosen, evidence)
     words = list(_words(spec, evidence, choice, chosen))
-    labelled = _labelled(with_statement(board), spec, choice, words)
-    return in_nouns(labelled, evidence.manifest.nouns)
+    labelled = _labelled(board, spec, choice, words)
+    return in_nouns(with_statement(labelled), evidence.manifest.nouns)
 
 
 def draft_board(spec: Leaderboard, evidence: BoardEvidence, label: str) -> Table:
@@ -153,8 +153,6 @@ def _labelled(board: Table, spec: Leaderboard, choice: Choice, words: Sequence[s
     what = "Ranks, rank intervals and scores" if has_ranges else "Ranks and scores, without rank intervals,"
     note = f"{LABEL}: {in_words}. {what} are computed anew for it."
     meta = {**board.meta, "choice": _as_json(choice, in_words)}
-    # Who reads the statement alone reads whose board it is, too.
-    meta |= {"statement": [*said, f"{LABEL}."]} if choice.is_made and (said := meta.get("statement")) else {}
     if choice.baseline:
         note += " Who can be told apart depends on it only where it decides what counts: clipped and missing errors."
     if has_ranges and (choice.entrants or choice.matching or choice.described):
@@ -178,6 +176,7 @@ FEWER = "Among fewer entrants fewer pairs are tested at once, so more of them ca
 def _as_json(choice: Choice, in_words: str) -> dict[str, Any]:
     return {
         "label": LABEL,
+        "is_made": choice.is_made,
         "said": in_words,
         "entrants": list(choice.entrants),
         "matching": choice.matching or None,

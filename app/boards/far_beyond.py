@@ -83,13 +83,14 @@ class Far(NamedTuple):
 def far_beyond(values: FloatArray, owners: Sequence[Hashable], metric: Metric, *, of_ratios: bool = False) -> Far:
     """Count the units on which each entrant is FAR times better than the second best other owner.
 
-    `values` is [n_units, n_entrants] in the metric's unit, NaN for none, `owners` [n_entrants]. An owner counts by its
-    best entrant on the unit; of fewer than three other owners the best one does. Compared is where two other entrants
-    have a value, and where values are above zero, so that times is a measure. Of what is minimized zero is beyond any
-    factor, where the second best is above it, and so is less where ratios decide (`of_ratios`) or the range begins at
-    zero, elsewhere if it is as far below as FAR times the second best; but not of a metric that has a range below zero,
-    or on which the second best is below it anywhere. Of what is maximized in a declared range, so many times nearer to
-    its end is as far, a hundredth of the range being as near as counts.
+    `values` is [n_units, n_entrants] in the metric's unit, NaN for none, `owners` [n_entrants]. An owner counts by
+    its best entrant on the unit; of fewer than three other owners the best one does. Compared is where two other
+    entrants have a value, and where values are above zero, so that times is a measure, or maximized in a declared
+    range. Of what is minimized zero is beyond any factor, where the second best is above it, and so is less where
+    ratios decide (`of_ratios`) or the range begins at zero, elsewhere if it is as far below as FAR times the second
+    best; but not of a metric that has a range below zero, or on which the second best is below it anywhere. Of what
+    is maximized in a declared range, so many times nearer to its end is as far, a hundredth of the range being as
+    near as counts.
     Raises InvalidArgument for values without two axes.
     Source: none; it divides.
 
@@ -100,10 +101,11 @@ def far_beyond(values: FloatArray, owners: Sequence[Hashable], metric: Metric, *
     """
     require_shape("values", values, "n_units", "n_entrants")
     is_error = metric.direction == "minimize"
-    own = np.where(np.isfinite(values) & (is_error | (values > 0.0)), values, np.nan)
+    has_end = not is_error and metric.min is not None and metric.max is not None
+    own = np.where(np.isfinite(values) & (is_error | has_end | (values > 0.0)), values, np.nan)
     second = _second_of_others(own if is_error else -own, owners) * (1.0 if is_error else -1.0)
     n_others = np.isfinite(own).sum(axis=1, keepdims=True) - np.isfinite(own)
-    is_compared = np.isfinite(own) & (second > 0.0) & (n_others >= LEAST_OTHERS)
+    is_compared = np.isfinite(own) & (np.isfinite(second) if has_end else second > 0.0) & (n_others >= LEAST_OTHERS)
     with np.errstate(all="ignore"):
         if is_error:
             is_signed = (second < 0.0).any(axis=0) | (metric.min is not None and metric.min < 0.0)
@@ -111,7 +113,7 @@ def far_beyond(values: FloatArray, owners: Sequence[Hashable], metric: Metric, *
             least = 0.0 if of_ratios or metric.min is not None else (1.0 - FAR) * second
             is_far = (own == 0.0) | ((own < 0.0) & (own <= least)) | ((own > 0.0) & (second / own >= FAR))
         else:
-            is_far = own / second >= FAR
+            is_far = (second > 0.0) & (own / second >= FAR)
             if metric.min is not None and metric.max is not None:
                 nearest = np.maximum(metric.max - own, NEAREST * (metric.max - metric.min))
                 is_far |= (metric.max - second) / nearest >= FAR

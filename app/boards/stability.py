@@ -131,9 +131,12 @@ def stability(
     if len(by.names) < 2 or len(by.tasks) < 2:
         return None
     leader = int(_scores(by, np.ones(len(by.tasks))).argmax())
-    boards = chain(_without_tasks(by, families), _by_metrics(by, others or {}, leader), _by_weights(by, families),
-                   _among_the_best(by), _without_owners(by, leader))  # fmt: skip
-    found = among_others(by.names, leader, boards)
+    besides = chain(_by_metrics(by, others or {}, leader), _by_weights(by, families), _among_the_best(by),
+                    _without_owners(by, leader))  # fmt: skip
+    # Of many tasks the boards without each leave half of the places to those that differ in more.
+    kept = list(islice(besides, MOST_BOARDS // 2))
+    without_tasks = islice(_without_tasks(by, families), MOST_BOARDS - len(kept))
+    found = among_others(by.names, leader, chain(without_tasks, kept))
     fewest = None if found is None else _fewest_tasks(by, leader)
     if found is None or fewest is None:
         return found
@@ -231,7 +234,7 @@ def _scores(by: PointsByTask, kept: FloatArray) -> FloatArray:
 def _without_tasks(by: PointsByTask, families: Mapping[str, str]) -> Iterator[Elsewhere]:
     of = np.array([families.get(task, task) for task in by.tasks])
     names = list(dict.fromkeys(of.tolist()))
-    for name in names[:MOST_BOARDS] if len(names) > 1 else ():
+    for name in names if len(names) > 1 else ():
         yield _without(name, int((of == name).sum()), by.noun), _scores(by, (of != name).astype(np.float64))
 
 

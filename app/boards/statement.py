@@ -44,7 +44,11 @@ def with_statement(table: Table) -> Table:
         return table
     rows = list(table.records())
     ranked = sorted((row for row in rows if row["rank"] is not None), key=lambda row: float(row["rank"] or 0))
-    return replace(table, meta={**table.meta, "statement": _statement(ranked, len(rows) - len(ranked), table.meta)})
+    said = _statement(ranked, len(rows) - len(ranked), table.meta)
+    choice = table.meta.get("choice")
+    # Who reads the statement alone reads whose board it is, too.
+    said += [f"{choice['label']}."] if said and isinstance(choice, Mapping) and choice.get("is_made") else []
+    return replace(table, meta={**table.meta, "statement": said})
 
 
 def _statement(ranked: Sequence[Record], n_unranked: int, meta: Mapping[str, Any]) -> list[str]:
@@ -118,8 +122,9 @@ def _rest(ranked: Sequence[Record], n_unsaid: int, meta: Mapping[str, Any]) -> s
     level = meta.get("level")
     surely = f", at {100 * level:g} %" if isinstance(level, float) else ""
     surely += " over all snapshots" if surely and meta.get("over_snapshots") else ""
-    units, _, n_effective = _units(meta)
-    surely += f", from {units} alone" if surely and n_effective < FEW_UNITS else ""
+    units, n_units, n_effective = _units(meta)
+    unequal = " of unequal size" if n_units >= FEW_UNITS else ""
+    surely += f", from {units}{unequal} alone" if surely and n_effective < FEW_UNITS else ""
     unsaid = f"; {n_unsaid:,} {'has' if n_unsaid == 1 else 'have'} none" if n_unsaid else ""
     of_whom = " with a rank interval" if unsaid else ""
     rest = [row for row in ranked if row["may_be_first"] is False]

@@ -445,7 +445,7 @@ def _bounds(sheet: Sheet, given: Points) -> dict[int, tuple[int, int]]:
     Who lacks nothing has none.
     """
     lacking = np.flatnonzero(~sheet.complete & np.isnan(sheet.better).any(axis=0))
-    if given.ranked.all():
+    if given.ranked[lacking].any():
         return dict(zip(lacking.tolist(), _bounds_of_points(sheet, given, lacking), strict=True))
     if given.weights is not None:
         return {at: _weighted_bounds(sheet, given.weights, at) for at in lacking.tolist()}
@@ -528,7 +528,10 @@ def _notes(sheet: Sheet, given: Points) -> Iterator[str]:
     of_board = f"{count(n_entrants, 'entrant')} on {count(sheet.n_tasks, 'task')}"
     yield f"{of_board}; {n_complete} {'has' if n_complete == 1 else 'have'} a result on every one."
     lacking = [name for name, is_ranked in zip(sheet.cells.entrants, given.ranked, strict=True) if not is_ranked]
-    if lacking:
+    not_asked = [name for name, n in zip(lacking, sheet.roster.not_asked(lacking).tolist(), strict=True) if n]
+    if not_asked:
+        yield f"Listed separately, without a rank, because tasks were added since: {names_in_words(not_asked)}."
+    if lacking := [name for name in lacking if name not in not_asked]:
         yield f"Listed separately, without a rank, because they lack tasks: {names_in_words(lacking)}."
     yield from (*given.notes, *given.of_pairs)
     yield from elsewhere_notes(sheet.cells.elsewhere)

@@ -175,7 +175,8 @@ UNCERTAINTY = (
         "rank_interval",
         "Rank and rank interval",
         "The rank comes from the point scores, and equal scores share it, unless the board names what breaks ties. "
-        "In brackets: the best and the worst rank that this entrant may have. Every opponent that is shown to be "
+        "The bar, or the brackets: the best and the worst rank that this entrant may have. Every opponent that is shown "
+        "to be "
         "better takes a rank from above, every one that is shown to be worse one from below. All pairs of the board "
         "are compared at once: with the stated level all brackets hold their true ranks together, ties and all, "
         "but for what the board's notes name. The more entrants there are, whosever they are, the more cautious is "
@@ -252,8 +253,9 @@ UNCERTAINTY = (
     GlossaryEntry(
         "contrast",
         "Difference of the scores of the board, and its p",
-        "The difference of the two scores, of skill scores the skill of A relative to B, 1 − the geometric mean of the "
-        "ratios of their errors, resampled on the same tasks, seeds, episodes, records or examples for both, "
+        "The difference of the two scores, and p: the probability of one at least as large, in either direction, if "
+        "the two were equal. Of skill scores the difference is the skill of A relative to B, 1 − the geometric mean of "
+        "the ratios of their errors, resampled on the same tasks, seeds, episodes, records or examples for both, "
         "as far as both have them. Its interval and its p, of a two-sided test, are of this pair by itself; separable "
         "means that it holds with all pairs of the board tested at once. Of weighted ranks, which move in steps, the "
         "interval is of resampled ranks, and the p from the spread: they agree on whether zero is in it, and no "
@@ -622,7 +624,8 @@ PROVENANCE = (
         + "\n\n`far_beyond` is asked of the board at each publication, whoever came first: by a metric that ranks, on "
         "each task (or record), every other owner counts by its best entrant, and of these the second best is "
         "compared, or the best of fewer than three. It takes five compared values, and three of them, and a quarter, "
-        "ten times better. Compared is where two other entrants have a value, and what is above zero. Of what is "
+        "ten times better. Compared is where two other entrants have a value, and what is above zero or maximized in a "
+        "declared range. Of what is "
         "minimized, zero or less is beyond any factor where the second best is above zero, but not where the metric's "
         "range goes below zero, or the second best does on any task. Of what is maximized in a declared range, ten "
         "times nearer to its end is as far; a hundredth of the range is as near as counts. It is not asked of one "

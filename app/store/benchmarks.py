@@ -79,9 +79,9 @@ def create_benchmark(
 def update_benchmark(session: Session, slug: str, manifest: Manifest, yaml: bytes, token_id: int) -> Declared:
     """Add a version of the manifest; the same bytes as the newest version change nothing.
 
-    Raises NotFound, or Conflict when the manifest names another slug, another kind of evidence, other tasks than
-    those whose labels are there, a range that scores on the boards are outside of, or a new reference entrant that
-    somebody else than a steward owns.
+    Raises NotFound, or Conflict when the benchmark is retired, or the manifest names another slug, another kind of
+    evidence, other tasks than those whose labels are there, a range that scores on the boards are outside of, or a new
+    reference entrant that somebody else than a steward owns.
     """
     benchmark = benchmark_rows.lock_benchmark(session, benchmark_rows.find_benchmark(session, slug).id)
     if not check_update(session, slug, manifest, yaml):
@@ -101,6 +101,7 @@ def check_update(session: Session, slug: str, manifest: Manifest, yaml: bytes) -
     newest = load_declared(session, benchmark)
     if newest.version.sha256 == manifest_digest(yaml):
         return False
+    refuse_retired(session, benchmark.id, slug)
     if manifest.slug != slug:
         raise Conflict(f"The manifest's slug is {manifest.slug}, but the address is that of {slug}.")
     if manifest.evidence != newest.manifest.evidence:
@@ -306,11 +307,12 @@ def shown_retirement(retirement: Retirement | None) -> dict[str, Any]:
 
 
 def refuse_retired(session: Session, benchmark_id: int, slug: str) -> None:
-    """Raise Conflict when a benchmark takes no more submissions."""
+    """Raise Conflict when a benchmark takes no more submissions, nor what it would ask of them."""
     retirement = find_retirement(session, benchmark_id)
     if retirement is not None:
         raise Conflict(
-            f"{slug} is retired since {retirement.at:%Y-%m-%d} and takes no submissions: {retirement.reason}"
+            f"{slug} is retired since {retirement.at:%Y-%m-%d} and takes no submissions and no new manifest: "
+            f"{retirement.reason}"
         )
 
 

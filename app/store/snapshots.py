@@ -235,7 +235,7 @@ def board_history(session: Session, benchmark: Benchmark, shown: Snapshot | None
     rows = [row for entrant, rank in _first(board) for row in walk_back(listed, name, entrant, rank)]
     ordered = sorted(rows, key=lambda row: (int(str(row[0])), int(str(row[3] or 0)), str(row[2])))
     days = sorted(str(row[1])[:10] for row in rows)
-    since = f", {days[0]} to {days[-1]}" if days else ""
+    since = f", {' to '.join(dict.fromkeys((days[0], days[-1])))}" if days else ""
     columns = (
         Column("snapshot", f"Snapshot{since}", "integer"),
         Column("published_at", "Published", "time"),

@@ -20,11 +20,12 @@ from starlette.responses import Response, StreamingResponse
 from app import errors
 from app.admission.case import SubmissionFields, TokenHolder
 from app.admission.rules import is_admitted
-from app.boards.entrant_fields import read_values
+from app.boards.entrant_fields import expected, read_values
 from app.config import Settings
 from app.db.engine import LONG_REQUESTS, allow
 from app.db.models import Submission, SubmissionEvent
 from app.errors import Busy, FieldRejected, NotFound, Problem
+from app.files.tables import BadJson, strict_decoder
 from app.files.uploads import Limits
 from app.kinds.contract import Pages
 from app.kinds.reader import Evidence
@@ -322,26 +323,35 @@ def _described(declared: Sequence[EntrantField], text: str) -> tuple[Run, dict[s
     fields |= {each.name: each for each in declared}
     of_entrant = {name: value for name, value in given.items() if name in fields or name not in of_run}
     problems: list[Problem] = []
-    values = read_values(list(fields.values()), of_entrant, problems, Problem(""))
+    values = read_values(list(fields.values()), of_entrant, problems, Problem(""), beside=of_run)
     refused = {problem.column for problem in problems}
     problems += [
-        Problem("this key is missing", column=name)
+        Problem(f"this key is missing; expected {expected(each)}", column=name)
         for name, each in fields.items()
         if each.required and values.get(name) is None and name not in refused
     ]
     problems = [replace(problem, column=f"metadata.{problem.column}") for problem in problems]
+    refused = {problem.column for problem in problems}
     try:
         run = Run.model_validate_json(json.dumps({name: given[name] for name in given if name in of_run}))
     except ValidationError as error:
-        problems += problems_from(error, within="metadata")
+        problems += [each for each in problems_from(error, within="metadata") if each.column not in refused]
     if problems:
         raise FieldRejected("The field metadata is invalid.", problems)
     return run, {name: value for name, value in values.items() if value is not None}
 
 
+TWICE = strict_decoder(str, str)
+"""Refuses a key twice, of which pydantic takes the last."""
+
+
 def _parse(kind: Any, text: str, field: str) -> Any:
     try:
-        return TypeAdapter(kind).validate_json(text)
+        read = TypeAdapter(kind).validate_json(text)
+        TWICE.decode(text)
+        return read
+    except BadJson as error:
+        raise FieldRejected(f"The field {field} is invalid.", [Problem(str(error), column=field)]) from None
     except ValidationError as error:
         problems = problems_from(error, within=field)
         raise FieldRejected(f"The field {field} is invalid.", problems) from None

@@ -54,9 +54,9 @@ def test_errors_of_zero_are_told(spec: Leaderboard, values: list[float], said: l
 def test_zero_is_the_best_error_of_ratios_without_a_declared_range() -> None:
     """A geometric mean has no error below it: zeros everywhere lead any board of skills, whatever the range says."""
     ratios = SkillScore(name="main", method="skill_score", metric="error", baseline="Fair")
-    said = [findings_of(exactly_best, spec, [0.0] * 3, min=None, max=None) for spec in (ratios, ERRORS)]
+    said = [findings_of(exactly_best, spec, [0.0, 0.0, -0.1], min=None, max=None) for spec in (ratios, ERRORS)]
 
-    assert said == [["error of mover is 0 in 3 of 3 rows"], []]
+    assert said == [["error of mover is 0 or less in 3 of 3 rows"], []]
 
 
 def test_successes_are_told_only_where_all_of_eight_or_more_are() -> None:

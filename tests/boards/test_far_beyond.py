@@ -26,6 +26,14 @@ def named(values: Sequence[FloatArray], owners: str, metric: Metric = ERROR, *, 
     return [int(at) for at in np.flatnonzero(found)]
 
 
+def test_in_a_declared_range_values_below_zero_are_compared_too() -> None:
+    """All honest correlations are below zero, and one is near 1: no factor, but a hundred times nearer to the end."""
+    honest = -0.01 - 0.29 * HONEST / HONEST.max()
+
+    assert named([np.full(N_TASKS, 0.995), *honest.T], "dabc", Metric(direction="maximize", min=-1.0, max=1.0)) == [0]
+    assert named([np.full(N_TASKS, 0.995), *honest.T], "dabc", Metric(direction="maximize")) == []
+
+
 @pytest.mark.parametrize("value", [1e-6, 1e-46, 5e-324, 0.0, -0.0, -0.1])
 def test_errors_of_next_to_nothing_or_less_are_far_beyond(value: float) -> None:
     """However small, and where no range says that none is below zero."""

@@ -265,6 +265,8 @@ def test_families_are_left_out_whole_and_before_anything_else() -> None:
 
     assert found["n_boards"] == 3
     assert (stability(many, {}) or {})["n_boards"] == MOST_BOARDS
+    weighed = stability(replace(many, equal=many.points), {}) or {}
+    assert (weighed["n_boards"], weighed["variants"][-1]) == (MOST_BOARDS, "with every task the same weight")
     assert stability(PointsByTask(("A",), TASKS, -errors_of(1)[:, :1]), {}) is None
 
 

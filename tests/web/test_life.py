@@ -38,6 +38,10 @@ def test_a_retired_benchmark_takes_no_submissions_and_every_page_says_why(runnin
             headers=running.auth("bob"),
         )
         assert (answer.status_code, "in every training set" in answer.text) == (409, True)
+    as_steward = running.auth("steward") | {"Content-Type": "application/yaml"}
+    for dry_run in ("true", "false"):
+        newer = running.http.put(f"/benchmarks/tiny?dry_run={dry_run}", content=MANIFEST + "# \n", headers=as_steward)
+        assert (newer.status_code, "no new manifest" in newer.text) == (409, True)
     after = [running.http.get("/benchmarks/tiny.json").json(), *running.http.get("/benchmarks.json").json()]
 
     assert ["retired" in each for each in before] == [False, False]

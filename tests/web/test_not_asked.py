@@ -14,6 +14,7 @@ tasks: [TASKS]
 leaderboards:
   - {name: mean, method: mean, metric: error}
   - {name: skill, method: skill_score, metric: error, baseline: new, missing: impute}
+  - {name: borda, method: borda, metric: error}
 """
 
 
@@ -50,6 +51,32 @@ def test_what_was_not_asked_is_no_failure(site: Site, board: str) -> None:
     assert (rows["old"]["unranked_because"], rows["old"]["n_failed"]) == ("not asked", 0)
     assert {name: row["num_failures"] for name, row in rows.items()} == {"old": 0, "new": 0}
     assert shown["notes"][0] in ("2 entrants on 6 tasks; 0 failures.", "2 entrants on 6 tasks; no failures.")
+
+
+def test_a_task_that_nobody_has_run_yet_is_nobodys_failure(site: Site) -> None:
+    """It is in no row, so it is not missed among those that are: there were −1 failures."""
+    steward = site.auth("steward") | {"Content-Type": "application/yaml"}
+    site.http.post("/benchmarks", content=manifest("abcd"), headers=steward)
+    for entrant in ("old", "new"):
+        submit(site, entrant, "abcd")
+    site.http.put("/benchmarks/grown", content=manifest("abcde"), headers=steward)
+    site.work()
+    shown = {board: site.http.get(f"/benchmarks/grown/leaderboards/{board}.json").json() for board in ("mean", "skill")}
+
+    assert {row["num_failures"] for board in shown.values() for row in board["rows"]} == {0}
+    assert site.http.get("/benchmarks/grown/leaderboards/borda.json").json()["meta"].get("unavailable") is None
+
+
+def test_points_rank_nobody_who_was_not_asked(site: Site) -> None:
+    """As every method: a task that it could not know of earns it no points, and is no fault of its own."""
+    grow(site, "abcdef")
+    submit(site, "newer", "abcdef")
+    shown = site.http.get("/benchmarks/grown/leaderboards/borda.json").json()
+    ranks = {row["entrant"]: (row["rank"], row["unranked_because"]) for row in shown["rows"]}
+
+    assert ranks == {"new": (1, None), "newer": (1, None), "old": (None, "not asked")}
+    assert shown["meta"]["statement"][0] == "new, newer lead with the same score."
+    assert "Listed separately, without a rank, because tasks were added since: old." in shown["notes"]
 
 
 def test_how_much_was_not_asked_is_a_column_of_data_and_page(site: Site) -> None:

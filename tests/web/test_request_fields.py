@@ -28,6 +28,9 @@ UNFIT = (
     ("metadata", '{"n_parameters": 7.5}', "metadata.n_parameters"),
     ("metadata", '{"n_parameters": -1}', "metadata.n_parameters"),
     ("metadata", '{"code_commit": "main"}', "metadata.code_commit"),
+    ("metadata", '{"version": "1", "version": "2"}', "metadata"),
+    ("claims", '{"Base": {"MASE": 1}, "Base": {"MASE": 2}}', "claims"),
+    ("metadata", '{"n_parameters": 9007199254740993}', "metadata.n_parameters"),
     ("claims", '{"Base": {"MASE": "low"}}', "claims.Base.MASE"),
 )
 

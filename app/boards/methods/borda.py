@@ -16,6 +16,7 @@ from app.boards.tables import BoardTables, TableMethod
 from app.boards.task_points import OpponentsBoard, Points, Sheet, assemble, counted_against, read_sheet
 from app.manifest.model import Manifest
 from app.names import in_words, sentences
+from app.stats.arrays import BoolArray
 from app.stats.pairs import borda_points
 from app.stats.spreads import Range
 from app.values.frame import FrameField
@@ -38,7 +39,8 @@ class Borda(OpponentsBoard):
 def compute(manifest: Manifest, spec: Borda, scores: ScoreTable) -> BoardTables:
     """Compute the board and its pairwise table: points [n_tasks, n_entrants], summed, larger is better.
 
-    An absent value, null, gets no points, so its entrant is still ranked, but lower.
+    An absent value, null, gets no points, so its entrant is still ranked, but lower; without a rank is of whom a task
+    was not asked.
     Raises BoardUnavailable without rows on its tasks. Source: `app.stats.pairs.borda_points`.
 
     >>> from app.boards.example import benchmark, rows
@@ -49,14 +51,14 @@ def compute(manifest: Manifest, spec: Borda, scores: ScoreTable) -> BoardTables:
     sheet = read_sheet(manifest, spec, scores)
     counted = counted_against(spec, sheet)
     sheet = sheet if counted is None else counted[0]
-    everybody = np.ones(len(sheet.cells.entrants), dtype=np.bool_)
+    was_asked = sheet.roster.not_asked(sheet.cells.entrants) == 0
     metric = manifest.metrics[spec.metric]
     mean = Column(f"mean_{spec.metric}", f"Mean {metric.title or spec.metric}", unit=metric.unit,
                   direction=metric.direction, glossary="mean", digits=3)  # fmt: skip
     fields = (FrameField(mean, cell_at(sheet.means())),)
     resamples = draw_tasks(spec, sheet.n_tasks)
-    points = Points(borda_points(sheet.better), everybody, COLUMN, 1.0, resamples, fields,
-                  _notes(sheet), within=Range(0.0, len(sheet.cells.entrants) - 1.0))  # fmt: skip
+    points = Points(borda_points(sheet.better), was_asked, COLUMN, 1.0, resamples, fields,
+                  _notes(sheet, was_asked), within=Range(0.0, len(sheet.cells.entrants) - 1.0))  # fmt: skip
     if counted is not None:
         # A share of them, times their number: an opponent has one fewer than the others.
         of, n_pool = counted[1], counted[1].pool.shape[1]
@@ -66,10 +68,11 @@ def compute(manifest: Manifest, spec: Borda, scores: ScoreTable) -> BoardTables:
     return assemble(spec, sheet, points)
 
 
-def _notes(sheet: Sheet) -> tuple[str, ...]:
+def _notes(sheet: Sheet, was_asked: BoolArray) -> tuple[str, ...]:
+    n_missing = np.where(was_asked, np.isnan(sheet.better).sum(axis=0), 0).tolist()
     lacking = [
         f"{in_words(name)} ({sheet.n_tasks - n} of {sheet.n_tasks})"
-        for name, n in zip(sheet.cells.entrants, np.isnan(sheet.better).sum(axis=0).tolist(), strict=True)
+        for name, n in zip(sheet.cells.entrants, n_missing, strict=True)
         if n
     ]
     if not lacking:

@@ -22,7 +22,7 @@ from app.boards.calibrated import (
     range_of,
     task_intervals,
 )
-from app.boards.cells import CellMatrix, build_cells, filled, means_of_present, task_roster
+from app.boards.cells import CellMatrix, build_cells, filled, means_of_present, not_asked_among, task_roster
 from app.boards.columns import BoardRow, board_table, cell_at, ends_at
 from app.boards.coverage import Roster, rank_among
 from app.boards.remembered import remembered_pairs
@@ -200,7 +200,7 @@ def _find(manifest: Manifest, spec: Mean, scores: ScoreTable) -> _Ranking:
     ends = (metric.worst, metric.best)
     means = means_of_present(cells.values)
     units = replace(TaskUnits.of(manifest, cells.tasks), weights=weights).only(np.flatnonzero(kept))
-    n_failures = np.asarray(missing.sum(axis=0) - roster.not_asked(cells.entrants))
+    n_failures = np.asarray(missing.sum(axis=0) - not_asked_among(manifest, spec, cells, missing))
     return _Ranking(cells, roster, kept, means, sign, ends, range_of(metric), n_failures, units)
 
 

@@ -25,7 +25,7 @@ from app.boards.calibrated import (
     rare_places_note,
     task_intervals,
 )
-from app.boards.cells import CellMatrix, build_cells, filled, quantity, task_roster
+from app.boards.cells import CellMatrix, build_cells, filled, not_asked_among, quantity, task_roster
 from app.boards.columns import BoardRow, board_table, cell_at, ends_at
 from app.boards.coverage import Roster, rank_among
 from app.boards.opponents import without_owner_meta
@@ -186,7 +186,9 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     cells, errors = _without_beside(spec, cells, errors)
     among = find_ranked(manifest, spec, cells, errors, baseline)
     everyone = treat_missing(cells, errors, spec.missing)
-    counted = replace(everyone, n_failures=everyone.n_failures - among.roster.not_asked(cells.entrants))
+    counted = replace(
+        everyone, n_failures=everyone.n_failures - not_asked_among(manifest, spec, cells, np.isnan(errors))
+    )
     scored = among.relative if spec.missing == "error" else everyone
     with_pairs = with_pairs and spec.explored is None and len(scored.cells.entrants) > 1
     raw = raw_errors(scored, spec) if with_pairs else None
