@@ -175,8 +175,7 @@ UNCERTAINTY = (
         "rank_interval",
         "Rank and rank interval",
         "The rank comes from the point scores, and equal scores share it, unless the board names what breaks ties. "
-        "The bar, or the brackets: the best and the worst rank that this entrant may have. Every opponent that is shown "
-        "to be "
+        "The bar, or the brackets: the best and the worst rank that this entrant may have. Every opponent shown to be "
         "better takes a rank from above, every one that is shown to be worse one from below. All pairs of the board "
         "are compared at once: with the stated level all brackets hold their true ranks together, ties and all, "
         "but for what the board's notes name. The more entrants there are, whosever they are, the more cautious is "

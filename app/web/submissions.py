@@ -349,12 +349,12 @@ def _parse(kind: Any, text: str, field: str) -> Any:
     try:
         read = TypeAdapter(kind).validate_json(text)
         TWICE.decode(text)
-        return read
     except BadJson as error:
         raise FieldRejected(f"The field {field} is invalid.", [Problem(str(error), column=field)]) from None
     except ValidationError as error:
         problems = problems_from(error, within=field)
         raise FieldRejected(f"The field {field} is invalid.", problems) from None
+    return read
 
 
 METADATA_FIELDS: Mapping[str, str] = {
