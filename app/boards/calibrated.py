@@ -259,7 +259,7 @@ PLACES = "one were the worst of a hundred on one task in twenty and near the bes
 NOT_SIMULATED: Mapping[int, int] = {}
 RARE: Mapping[str, tuple[str, str, int, Mapping[int, int], Mapping[int, int]]] = {
     "tasks": (
-        "one task in twenty scored 0 and the others near 0.9",
+        "one task in twenty scored the worst possible and the others were better by nine tenths of the range",
         "tasks",
         100,
         {5: 53, 10: 44, 20: 63, 40: 86},

@@ -44,6 +44,8 @@ def test_a_retired_benchmark_takes_no_submissions_and_every_page_says_why(runnin
         assert (newer.status_code, "no new manifest" in newer.text) == (409, True)
     after = [running.http.get("/benchmarks/tiny.json").json(), *running.http.get("/benchmarks.json").json()]
 
+    home = running.http.get("/benchmarks/tiny?utm_after=2", headers={"accept": "text/html"}).text
+    assert (home.count(reason), "#submit" in home, "Submit in the browser" in home) == (1, False, False)
     assert ["retired" in each for each in before] == [False, False]
     assert {each["retired"]["reason"] for each in after} == {reason}
     assert reason in running.http.get("/", headers={"accept": "text/html"}).text
