@@ -60,6 +60,8 @@ OTHER_TASKS = (
     "not compared: the two have other shares of their results on each task, and a mean of results would count that"
 )
 NO_VALUES = "not kept row by row, so not decided here; the pairs of the board compare it"
+NOT_DECIDED = "not decided"
+"""The verdict on what nothing here tests; inconclusive is what was tested, or should have been."""
 
 PROVISIONAL = "provisional: nobody has declared what is asked"
 
@@ -296,7 +298,9 @@ def _decide(
     if not len(pairs.difference):
         missing = [name for name, side in zip(contrast.sides, sides, strict=True) if not side.any()]
         has_values = not np.isnan(scores.value(contrast.metric)[np.any(sides, axis=0)]).all()
-        note = not_delivered(missing) if missing else NO_PAIRS if has_values else NO_VALUES
+        if not missing and not has_values:
+            return Decision(contrast, asked, entrant, NOT_DECIDED, n_unmatched=unmatched, note=NO_VALUES)
+        note = not_delivered(missing) if missing else NO_PAIRS
         return Decision(contrast, asked, entrant, n_unmatched=unmatched, note=note)
     sample = group_sample(pairs.difference, pairs.cluster)
     rng = board_generator(0, "claim", entrant, *contrast.sides, contrast.metric)

@@ -501,10 +501,9 @@ CLAIMS = (
         "Supported: the whole calibrated interval of the difference is at the threshold or beyond. Not supported: "
         "the whole interval falls short of it. With fewer than 35 seeds of a bounded score, more for one claim of "
         "several, that must also hold with one more seed that failed altogether. Inconclusive: the interval holds "
-        "the threshold, or there is none, as where one side was never delivered or results are not kept row by row, "
-        "so that nothing is decided here; and wherever a part of what is "
+        "the threshold, or there is none, as where one side was never delivered; and wherever a part of what is "
         "asked is absent, or rows of one side have none of the other, because that may be what spoke against the "
-        "claim.",
+        "claim. Not decided: the metric has no value row by row, so that the board's pairs alone compare it.",
         "supported if low ≥ threshold; not supported if high < threshold; else inconclusive, as is all that is partial",
         "Zou & Donner 2008 for two entrants whose seeds are their own",
     ),

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.boards.claims import COLUMNS, AskedClaim, ClaimedContrast, decide_claims
+from app.boards.claims import COLUMNS, NO_VALUES, AskedClaim, ClaimedContrast, decide_claims
 from app.boards.example import rows
 from app.kinds.episodes.summary import summarise_episodes
 from app.kinds.parse import parse_manifest
@@ -105,6 +105,16 @@ def test_the_interval_of_a_claim_holds_95() -> None:
     assert [named["difference_lower"], named["difference_upper"]] == pytest.approx(
         ends(counts @ sample.distinct / counts.sum(axis=1))
     )
+
+
+def test_a_claim_about_a_metric_that_no_row_has_is_not_decided() -> None:
+    """Of predictions a metric is of all rows at once: nothing here tested it, so it is not found inconclusive."""
+    nothing = rows({"A": [np.nan] * 3, "B": [np.nan] * 3}, "x")
+    contrast = ClaimedContrast("c", "manifest", "A", "B", "x", 0.0, "greater")
+    (row,) = decide_claims(manifest("evaluation_summary"), [contrast], nothing, AskedClaim(1))
+    named = dict(zip((column.name for column in COLUMNS), row, strict=True))
+
+    assert (named["verdict"], named["alone"], named["note"]) == ("not decided", "not decided", NO_VALUES)
 
 
 def test_a_claim_of_rows_without_seeds_has_families_of_tasks_for_units() -> None:
