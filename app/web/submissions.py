@@ -4,7 +4,7 @@ a task's predictions, and disputes: somebody says what is wrong with it, and a s
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -216,7 +216,8 @@ def _receive(state: State, caller: Caller, upload: Upload, evidence: Evidence, *
 
     received, document = state.transact(receive_once)
     is_new, declared = received.is_new, received.declared
-    warnings = [problem.as_dict() for problem in (*not_asked(upload, declared), *evidence.warnings)]
+    noticed = (*not_asked(upload, declared), *_of_several(upload, evidence), *evidence.warnings)
+    warnings = [problem.as_dict() for problem in noticed]
     if upload.is_dry:
         answer = _dry_run(upload, declared, evidence, document, is_new=is_new)
         impact = {"impact": _impact(caller, state, declared, evidence, answer)} if with_impact else {}
@@ -227,6 +228,14 @@ def _receive(state: State, caller: Caller, upload: Upload, evidence: Evidence, *
                 CHECKS_FAILED.labels(check["rule"]).inc()
     event(logger, "submission stored", benchmark=declared.benchmark.slug, address=document["url"], token=caller.id)
     return {**document, **({"warnings": warnings} if is_new else {})}
+
+
+def _of_several(upload: Upload, evidence: Evidence) -> Iterator[Problem]:
+    """Yield that what is stated of an entrant is shown of none, where an upload has several."""
+    stated = [name for name in upload.fields.description if name not in Run.model_fields]
+    if stated and (n := len(evidence.scores.entrant.words)) > 1:
+        message = f"stated of {n:,} entrants at once, so boards show it of none: send each alone, or set their fields"
+        yield Problem(message, column=f"metadata.{stated[0]}")
 
 
 def _dry_run(

@@ -56,7 +56,8 @@ def published(postgres_url: str, migrated: str) -> Iterator[Site]:
         assert site.http.post("/preregs", content=PREREG, headers=site.auth()).status_code == 201
         assert send(site, BASE, metadata='{"licence": "BSD-3-Clause", "n_parameters": 12}')["http"] == 202
         both = GOOD + b"Great,t1,0.1\nGreat,t2,0.2\nGreat,t3,9.0\n"
-        assert send(site, both, "bob", metadata='{"n_parameters": 5}')["http"] == 202
+        of_both = send(site, both, "bob", metadata='{"n_parameters": 5}')
+        assert (of_both["http"], [each["column"] for each in of_both["warnings"]]) == (202, ["metadata.n_parameters"])
         site.work()
         yield site
 
