@@ -393,8 +393,12 @@ def _is_shared(key: str, mine: Mapping[str, str], theirs: Mapping[str, str], *, 
 
 @dataclass(frozen=True, repr=False)
 class Earlier:
-    """One entrant's evidence in an earlier submission; `is_same` means that it is the same entrant."""
+    """One entrant's evidence in an earlier submission, and the flags that it raised on arrival.
+
+    `is_same` means that it is the same entrant.
+    """
 
     submission: int
     is_same: bool
     fingerprint: Fingerprint
+    flags: Collection[str] = ()

@@ -10,7 +10,7 @@ Why: docs/adr/016-flags.md.
 
 import re
 import unicodedata
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -28,6 +28,7 @@ from app.names import name_key
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.values.facts import EXACT_BEST, FLAGS, ONE_VALUE, Finding, Forensics
 from app.values.fingerprints import (
+    N_CONTENTS,
     Fingerprint,
     Hashes,
     Sampled,
@@ -57,6 +58,11 @@ MIN_RUN = 8
 DISTINCT_SHARE = 0.5
 """A run of equal numbers is remarkable only where the other numbers mostly differ."""
 
+NEAR_ROWS_FLAG, NEAR_SEEDS_FLAG = "near_rows", "near_seeds"
+
+SAME = frozenset({"same_rows", "same_results"})
+"""The flags of an entrant with the very rows of another."""
+
 
 def look_within(scores: ScoreTable, blocks: Sequence[PredictionBlock] = ()) -> Forensics:
     """Return the fingerprints of a submission and the findings from its own rows."""
@@ -79,7 +85,7 @@ def compare(new: Sequence[Fingerprint], earlier: Sequence[Earlier]) -> Iterator[
     """Yield findings against earlier submissions: changed results of the same entrant, or another entrant's rows.
 
     Entrants are looked up instead of compared pairwise: a submission may have as many entrants as rows. Who had these
-    results before another sent them repeats nobody, however often it sends them again.
+    results before another sent them repeats nobody, however often it sends them again, unless it had them as a copy.
     """
     same = _of_same(earlier)
     others = _Others([one for one in earlier if not one.is_same])
@@ -89,8 +95,7 @@ def compare(new: Sequence[Fingerprint], earlier: Sequence[Earlier]) -> Iterator[
             yield from _other_results(mine, one)
         for one in others.alike(mine):
             found = list(_another_s_rows(mine, one))
-            before = (each.fingerprint for each in own if each.submission < one.submission)
-            if found and not any(list(_another_s_rows(each, one)) for each in before):
+            if found and not _had_rows_before(mine, one, _by_right(own, one.submission, SAME)):
                 yield from found
 
 
@@ -123,6 +128,33 @@ def _keys(one: Fingerprint) -> Iterator[Hashable]:
     yield one.places, one.sample.tobytes()
 
 
+def _by_right(own: Sequence[Earlier], submission: int, of_copies: Set[str]) -> list[Fingerprint]:
+    """Return what an entrant had before a submission, but for what was flagged as a copy itself.
+
+    The other may send its rows once more, or corrected, after they were copied: then the copy is the older one.
+    """
+    return [one.fingerprint for one in own if one.submission < submission and of_copies.isdisjoint(one.flags)]
+
+
+def _had_rows_before(mine: Fingerprint, one: Earlier, before: Sequence[Fingerprint]) -> bool:
+    """Say whether an entrant had another's rows before: some that raise a flag, and too few others that do.
+
+    Of a submission with more rows than are kept, contents beyond the largest kept one are not known to be others.
+    """
+    if not any(list(_another_s_rows(each, one)) for each in before):
+        return False
+    had = {content for each in before for content in each.contents}
+    ends = [each.contents[-1] for each in before if len(each.contents) == N_CONTENTS]
+    known_up_to = min(map(_unsigned, ends), default=2**64)
+    new = [content for content in mine.contents if content not in had and _unsigned(content) <= known_up_to]
+    return _share_of_rows(new, one.fingerprint.contents) < ALIKE_SHARE
+
+
+def _unsigned(content: int) -> int:
+    """Return a hash as it was ordered when the smallest were kept; the database has signed numbers alone."""
+    return content % 2**64
+
+
 def check_forensics(findings: Sequence[Finding], *, was_compared: bool) -> list[Check]:
     """Return a check for each raised flag, or one saying that there is none."""
     raised: dict[str, list[str]] = {}
@@ -145,13 +177,17 @@ def _other_results(mine: Fingerprint, one: Earlier) -> Iterator[Finding]:
 
 def _another_s_rows(mine: Fingerprint, one: Earlier) -> Iterator[Finding]:
     old = one.fingerprint
-    enough = min(len(mine.contents), len(old.contents)) >= MIN_CONTENTS
-    share = shared_contents(mine.contents, old.contents) if enough else 0.0
+    share = _share_of_rows(mine.contents, old.contents)
     if share < ALIKE_SHARE:
         yield from twin_of(mine, old, f"submission {one.submission}")
     else:
         what = f"{mine.entrant} has about {share:.0%} of its rows in common with {old.entrant}"
         yield Finding("same_rows", mine.entrant, f"{what} (submission {one.submission})")
+
+
+def _share_of_rows(new: Sequence[int], old: Sequence[int]) -> float:
+    """Return the share of contents that two have in common; 0.0 where either has too few to tell."""
+    return shared_contents(new, old) if min(len(new), len(old)) >= MIN_CONTENTS else 0.0
 
 
 def _of_rows(scores: ScoreTable) -> Iterator[Finding]:
@@ -508,8 +544,6 @@ def _are_near(cells: Hashes, values: FloatArray, first: IntArray, second: IntArr
 # entrants agree within a thousandth on a few rows; agreement on half of them means copied numbers. It is flagged and
 # not refused: one model under two names looks the same.
 
-NEAR_ROWS_FLAG, NEAR_SEEDS_FLAG = "near_rows", "near_seeds"
-
 TOLERANCE = 1e-3
 """The tolerance relative to a value, or to its column's interquartile range where that is smaller."""
 
@@ -548,7 +582,8 @@ def near_rows(
 ) -> Iterator[Finding]:
     """Yield which entrants of a submission have nearly another's rows, each once, with the nearest other.
 
-    As `compare` does, it says nothing of who had them in `earlier` submissions before the other sent them.
+    As `compare` does, it says nothing of who had them in `earlier` submissions before the other sent them, unless as
+    a copy.
     """
     them, own = list(others), _of_same(earlier)
     by_place = _ByPlace([other.sampled for other in them])
@@ -565,8 +600,8 @@ def near_rows(
 
 
 def _had_before(own: Sequence[Earlier], other: Other) -> bool:
-    before = (each.fingerprint.sampled for each in own if each.submission < other.submission)
-    return any(near_share(each, other.sampled) >= LEAST_SHARE for each in before)
+    before = _by_right(own, other.submission, {*SAME, NEAR_ROWS_FLAG})
+    return any(near_share(each.sampled, other.sampled) >= LEAST_SHARE for each in before)
 
 
 def near_share(mine: Sampled, theirs: Sampled) -> float:

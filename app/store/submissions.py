@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.orm import Session
 
 from app.admission.case import Check, Earlier, EarlierIdentity, History, Registered
-from app.admission.forensics import Beginning, Other, began_before, compare, near_rows
+from app.admission.forensics import SAME, Beginning, Other, began_before, compare, near_rows
 from app.admission.rules import WITNESSED_RULE, reason_not_admitted
 from app.db.models import (
     Benchmark,
@@ -403,9 +403,6 @@ def _tasks_of(table: ScoreTable, keys: rows.RowKeys) -> dict[str, list[int]]:
 
 # Earlier submissions to a benchmark: the number of an attempt, and findings from comparing its rows with them.
 
-SAME = {"same_rows", "same_results"}
-"""The flag already raised for an entrant with the very rows of another."""
-
 
 def read_history(
     session: Session,
@@ -649,4 +646,4 @@ def _earlier(row: StoredFingerprint, name: str, *, is_same: bool) -> Earlier:
     sample = np.frombuffer(row.sample, dtype="<u8").reshape(2, -1).astype(np.uint64)
     sampled = _sampled(row.sampled_columns, row.sampled_places, row.sampled_values)
     value = Fingerprint(name, row.n_rows, row.places, row.results, sample, tuple(row.contents), sampled)
-    return Earlier(row.submission_id, is_same, value)
+    return Earlier(row.submission_id, is_same, value, row.flags)

@@ -13,7 +13,7 @@ from scipy.stats import chi2
 from app.admission.case import Earlier
 from app.admission.forensics import Beginning, began_before, compare, ln_arrangements, look_within
 from app.stats.arrays import FloatArray
-from app.values.fingerprints import fingerprints_of, n_other_results
+from app.values.fingerprints import Fingerprint, fingerprints_of, n_other_results
 from app.values.scores import Coded, PredictionBlock, ScoreTable
 from tests.cases.admission import REGISTERED, Row, grid, table
 
@@ -468,6 +468,46 @@ def test_who_had_rows_before_another_sent_them_repeats_nobody(number: int, flags
 
     assert [finding.flag for finding in findings] == flags
     assert next(iter(compare([thief], [Earlier(2, False, first)]))).flag == "same_rows"
+
+
+def rows_of(entrant: str, values: FloatArray) -> Fingerprint:
+    """Return the fingerprint of an entrant with these values, in places of their own."""
+    return fingerprints_of(measured(grid([0], ["left"], len(values), entrant), values))[0]
+
+
+def flags_of(new: Fingerprint, *earlier: Earlier) -> list[str]:
+    """Return what an entrant's rows are told against earlier submissions of others."""
+    return [finding.flag for finding in compare([new], earlier) if finding.flag != "other_results"]
+
+
+@pytest.mark.parametrize(("flags", "found"), [(("same_rows",), ["same_rows"]), (("near_rows",), []), ((), [])])
+def test_what_was_a_copy_itself_excuses_no_copy(flags: Sequence[str], found: list[str]) -> None:
+    """The other sends its rows once more after they were copied. Who is near a third has still its own digits."""
+    values = drawn(20, 30)
+    first = Earlier(1, True, rows_of("thief", values), flags)
+
+    assert flags_of(rows_of("thief", values), first, Earlier(2, False, rows_of("mover", values))) == found
+
+
+def test_a_few_own_rows_excuse_no_copy_of_all() -> None:
+    """Eleven of thirty were here before the other sent all; those that are the other's are more than a flag takes."""
+    values = drawn(21, 30)
+    first, other = Earlier(1, True, rows_of("thief", values[:11])), Earlier(2, False, rows_of("mover", values))
+
+    assert flags_of(rows_of("thief", values), first, other) == ["same_rows"]
+
+
+@pytest.mark.parametrize("n", [30, 60, 100, 1000])
+def test_who_was_copied_repeats_nobody_with_all_parts_or_fewer_rows(n: int) -> None:
+    """Of whatever was here before, though a submission keeps but some hashes of its rows."""
+    values = drawn(22, n)
+    thief = Earlier(3, False, rows_of("thief", values))
+    halves = [Earlier(at, True, rows_of("mover", half)) for at, half in enumerate(np.split(values, 2))]
+    fewer = values[: n * 4 // 5]
+
+    assert flags_of(rows_of("mover", values), *halves, thief) == []
+    assert flags_of(rows_of("mover", fewer), Earlier(1, True, rows_of("mover", values)), thief) == []
+    assert flags_of(rows_of("mover", fewer), *halves, Earlier(3, False, rows_of("thief", fewer))) == []
 
 
 DIGITS, OTHER = (np.random.default_rng(seed).lognormal(size=40) for seed in (3, 4))

@@ -7,6 +7,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from app.boards.provenance import COPIED
 from app.store import benchmark_rows, preregs
 from tests.cases import grids
 from tests.fixtures import Site
@@ -233,3 +234,59 @@ def test_who_sends_its_own_rows_again_after_a_thief_has_no_flag(site: Site) -> N
     number = stolen["id"]
     site.http.post(f"/submissions/{number}/withdraw", json={"reason": "mine not"}, headers=site.auth("bob"))
     assert flags(site, slug) == {"leader": "other_results"}
+
+
+def noisy(entrant: str, rows: bytes) -> bytes:
+    """Return rows under another name with a noise of two ten thousandths."""
+    head, *lines = rows.decode().splitlines()
+    cells = [line.split(",") for line in lines]
+    values = [float(error) * (1 + (-1) ** at * 2e-4) for at, (_, _, error) in enumerate(cells)]
+    return "\n".join(
+        [head, *(f"{entrant},{cell[1]},{value!r}" for cell, value in zip(cells, values, strict=True)), ""]
+    ).encode()
+
+
+def corrected(rows: bytes, n: int) -> bytes:
+    """Return rows of which the last `n` came out otherwise."""
+    head, *lines = rows.decode().splitlines()
+    kept, others = lines[: len(lines) - n], lines[len(lines) - n :]
+    again = [f"{line.rpartition(',')[0]},{3 - float(line.rpartition(',')[2])!r}" for line in others]
+    return "\n".join([head, *kept, *again, ""]).encode()
+
+
+def renamed(entrant: str, rows: bytes) -> bytes:
+    """Return the very rows of a leader under another name."""
+    return rows.replace(b"leader,", f"{entrant},".encode())
+
+
+def copied(answer: dict[str, Any]) -> set[str]:
+    """Return the flags of copied rows that a submission raised when it arrived."""
+    return COPIED & set(warned(answer))
+
+
+def test_a_thief_stays_flagged_when_the_copied_one_sends_its_rows_again(site: Site) -> None:
+    """A copy with noise is no proof of having been here before the correction; who was copied has no flag."""
+    slug = grids.declare(site, MANIFEST, None)
+    first, again = errors("leader"), corrected(errors("leader"), 1)
+    answers = []
+    for rows, who in (
+        (first, "alice"), (noisy("thief", first), "bob"), (again, "alice"),
+        (noisy("thief", first).replace(b"\n", b" \n"), "bob"), (noisy("thief", again), "bob"), (again + b"\n", "alice"),
+    ):  # fmt: skip
+        answers.append(send(site, slug, rows, who))
+        site.work()
+
+    assert [sorted(copied(answer)) for answer in answers] == [[], ["near_rows"], [], ["near_rows"], ["near_rows"], []]
+
+
+def test_a_part_that_was_copied_excuses_no_copy_of_all(site: Site) -> None:
+    """Sent before the other corrected the rest, and flagged: it is not what its sender had first."""
+    slug = grids.declare(site, MANIFEST, None)
+    first, again = errors("leader"), corrected(errors("leader"), 7)
+    part = b"\n".join([*renamed("thief", first).splitlines()[:6], b""])
+    answers = []
+    for rows, who in ((first, "alice"), (part, "bob"), (again, "alice"), (renamed("thief", again), "bob")):
+        answers.append(send(site, slug, rows, who))
+        site.work()
+
+    assert [sorted(copied(answer)) for answer in answers] == [[], ["same_rows"], [], ["same_rows"]]
