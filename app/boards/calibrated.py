@@ -256,34 +256,31 @@ def hidden_pair_note(n_units: float, within: Range, n_compared: int) -> Iterator
 
 
 PLACES = "one were the worst of a hundred on one task in twenty and near the best on the others"
-NOT_SIMULATED: Mapping[int, int] = {}
-RARE: Mapping[str, tuple[str, str, int, Mapping[int, int], Mapping[int, int]]] = {
+RARE: Mapping[str, tuple[str, str, int, Mapping[int, int]]] = {
     "tasks": (
         "one task in twenty scored the worst possible and the others were better by nine tenths of the range",
         "tasks",
         100,
         {5: 53, 10: 44, 20: 63, 40: 86},
-        NOT_SIMULATED,
     ),
-    "places": (PLACES, "tasks", 100, {5: 55, 10: 41, 20: 65, 40: 84}, NOT_SIMULATED),
+    "places": (PLACES, "tasks", 100, {5: 55, 10: 41, 20: 65, 40: 84}),
     "seeds": (
         "one seed in ten failed and the others, of 50 episodes each, scored 0.9",
         "seeds",
         30,
         {3: 77, 5: 52, 8: 57, 16: 81},
-        {3: 2, 5: 12, 8: 18, 16: 16},
     ),
     "iqm": (
         "two or three seeds in ten, of 20 returns each, collapsed from 0.8 to 0.1",
         "seeds",
         16,
         {3: 71, 5: 81, 8: 86, 12: 92},
-        NOT_SIMULATED,
     ),
-    "rmse": ("one error in fifty were ten times as large", "examples", 1000, {30: 36, 100: 65, 300: 90}, NOT_SIMULATED),
+    "rmse": ("one error in fifty were ten times as large", "examples", 1000, {30: 36, 100: 65, 300: 90}),
 }
-"""Worlds in which intervals fail, their units, from how many of these on they hold, and in how many of 100 cases; and
-in how many two equals are told apart, of which one is so and the units of the other are alike (`bench.few_seeds`)."""
+"""Worlds in which intervals fail, their units, from how many of these on they hold, and in how many of 100 cases."""
+TOLD_BESIDE_STEADY: Mapping[str, Mapping[int, int]] = {"seeds": {3: 2, 5: 12, 8: 18, 16: 16}}
+"""In how many of 100 cases two equals are told apart, one being so, the other's units alike: `bench.few_seeds`."""
 
 
 FEW_OPPONENTS = 4
@@ -310,11 +307,13 @@ def rare_note(world: str, n_units: float, *, is_beside: bool = False, is_compare
     """
     if not may_hide(world, n_units):
         return
-    what, units, _, held, told = RARE[world]
+    what, units, _, held = RARE[world]
     known = max((n for n in held if n <= n_units), default=min(held))
     fewest = "" if known <= n_units else ", the fewest that were simulated,"
-    beside = f", and two equals, of which one is so and the other steady, would be told apart in {told.get(known)}"
-    compared = (beside if told else ", and comparisons less often than they say") if is_compared else ""
+    compared = ", and comparisons less often than they say" if is_compared else ""
+    if is_compared and world in TOLD_BESIDE_STEADY:
+        told = TOLD_BESIDE_STEADY[world][known]
+        compared = f", and two equals, of which one is so and the other steady, would be told apart in {told}"
     yield (
         f"A rare failure may not be among so few {units}. If {what}, an interval of 95 % from {known} {units}{fewest} "
         f"would hold in only {held[known]} of 100 cases{compared}."

@@ -355,11 +355,15 @@ def not_asked_among(manifest: Manifest, spec: Leaderboard, cells: CellMatrix, mi
     counts, asked = np.zeros(len(cells.entrants), dtype=np.int64), manifest.asked
     for at, name in enumerate(cells.entrants):
         if earlier := asked.facts.earlier.get(name, ()):
-            was_asked = {task for grid in earlier for task in grid.tasks or ()}
-            was_asked &= set(cells.tasks if asked.has_asked(name, spec.required_metrics()) else ())
+            was_asked = _were_asked(earlier) if asked.has_asked(name, spec.required_metrics()) else ()
             is_new = np.array([task not in was_asked for task in cells.tasks])
             counts[at] = int((missing[:, at] & ~cells.present[:, at] & is_new).sum())
     return counts
+
+
+def _were_asked(earlier: Sequence[RequiredGrid]) -> set[str]:
+    """Return the tasks of any of the grids of before."""
+    return {task for grid in earlier for task in grid.tasks or ()}
 
 
 @dataclass(frozen=True)
@@ -404,8 +408,8 @@ def _cover(
     not_asked = 0
     if earlier:
         absent = ~(counted.included[:, at] | counted.failed[:, at])
-        tasks = [wanted[place] for place in np.flatnonzero(absent).tolist()]
-        not_asked = sum(not any(task in (grid.tasks or ()) for grid in earlier) for task in tasks)
+        was_asked = _were_asked(earlier)
+        not_asked = sum(wanted[place] not in was_asked for place in np.flatnonzero(absent).tolist())
     return Coverage(
         n_attempted=len(wanted) - not_asked,
         n_included=counted.n_included[at],

@@ -172,12 +172,13 @@ class PageFacts:
     """What every page of a benchmark shows.
 
     `guide` says what may be claimed from it. `labels` says whose labels predictions are compared with, where there
-    are any. `nouns` are what the field calls entrants and tasks.
+    are any. `nouns` are what the field calls entrants and tasks. Of one that `is_retired` the guide begins with that.
     """
 
     guide: str | None = None
     labels: LabelSource | None = None
     nouns: Nouns = field(default_factory=Nouns)
+    is_retired: bool = False
 
 
 @dataclass(frozen=True)

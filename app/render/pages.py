@@ -22,7 +22,7 @@ from app.render.columns import ShownColumn, TaskMap, build_ranks_map
 from app.render.csv_and_json import csv_bytes
 from app.render.drawings import Drawings
 from app.render.html import Links, Page
-from app.render.table_page import FIRST_PLACES, RETIRED, Look, Panel, legend
+from app.render.table_page import FIRST_PLACES, Look, Panel, legend
 from app.render.text import in_format
 from app.store.audit import ListedEvent
 from app.store.benchmarks import BenchmarkSummary
@@ -89,11 +89,6 @@ class BenchmarkPage(Page):
         home = f"/benchmarks/{self.manifest.slug}"
         boards = [(each.title or each.name, f"{home}/leaderboards/{each.name}") for each in self.manifest.leaderboards]
         return Surroundings(title=self.manifest.title, home=home, boards=boards, board="", views=(), view="")
-
-    @property
-    def is_retired(self) -> bool:
-        """Say whether the benchmark takes no more submissions, which stands before everything else then."""
-        return (self.facts.guide or "").startswith(RETIRED)
 
     @property
     def board_rows(self) -> BoardRows | None:

@@ -658,8 +658,8 @@ class TablePage(Page):
     @property
     def guide(self) -> str:
         """Return what a reader must know before the rows: of a board only that its benchmark is retired."""
-        guide = self.view.facts.guide or ""
-        return guide if not self.is_board or guide.startswith(RETIRED) else ""
+        facts = self.view.facts
+        return (facts.guide or "") if facts.is_retired or not self.is_board else ""
 
     @property
     def chips(self) -> Sequence[tuple[str, str, str]]:
@@ -874,8 +874,6 @@ def _total(table: Table, name: str) -> str:
     at = table.index(name)
     return format_number(sum(cell for row in table.rows if isinstance(cell := row[at], int)), 0)
 
-
-RETIRED = "Retired on"
 
 MISSING = "Missing results"
 

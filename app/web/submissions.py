@@ -333,11 +333,10 @@ def _described(declared: Sequence[EntrantField], text: str) -> tuple[Run, dict[s
     of_entrant = {name: value for name, value in given.items() if name in fields or name not in of_run}
     problems: list[Problem] = []
     values = read_values(list(fields.values()), of_entrant, problems, Problem(""), beside=of_run)
-    refused = {problem.column for problem in problems}
     problems += [
         Problem(f"this key is missing; expected {expected(each)}", column=name)
         for name, each in fields.items()
-        if each.required and values.get(name) is None and name not in refused
+        if each.required and values.get(name) is None and (name in values or name not in given)
     ]
     problems = [replace(problem, column=f"metadata.{problem.column}") for problem in problems]
     refused = {problem.column for problem in problems}

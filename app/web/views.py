@@ -28,7 +28,6 @@ from app.render.saved import has_a_font, palettes, png_of, saved_style
 from app.render.syndication import bibtex
 from app.render.table_page import (
     FIRST_PLACES,
-    RETIRED,
     Panel,
     TablePage,
     TableView,
@@ -241,8 +240,8 @@ def facts_of(session: Session, declared: Declared) -> PageFacts:
     retired = find_retirement(session, declared.benchmark.id)
     if retired is None:
         return facts
-    notice = f"{RETIRED} {retired.at:%Y-%m-%d}: {retired.reason} It accepts no more submissions; its pages stay."
-    return replace(facts, guide=f"{notice} {facts.guide or ''}".strip())
+    notice = f"Retired on {retired.at:%Y-%m-%d}: {retired.reason} It accepts no more submissions; its pages stay."
+    return replace(facts, guide=f"{notice} {facts.guide or ''}".strip(), is_retired=True)
 
 
 def around(view: TableView, address: str, links: Sequence[tuple[str, str]], row_links: RowLinks) -> TableView:
