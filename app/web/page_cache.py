@@ -16,9 +16,9 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from http import HTTPStatus
-from urllib.parse import parse_qsl, quote
+from urllib.parse import quote
 
 import psycopg
 from psycopg.conninfo import make_conninfo
@@ -372,7 +372,7 @@ class PublishedPages:
                     page.is_unmade = answer.is_without_database
                 return answer
             read_at = rendering.began_at if page is None else page.read_at
-            kept = keep(ask, _for_caches(ask, part, answer), count, rendering.began_at, read_at)
+            kept = keep(ask, answer, count, rendering.began_at, read_at)
             kept.hurried_at = -math.inf if page is None else page.hurried_at
             cache.keep(ask.address, kept, kept.size + len(ask.address))
         except Busy:
@@ -456,24 +456,6 @@ class PublishedPages:
 
     def _cache_of(self, ask: Ask) -> Cache[CachedPage]:
         return self._queried if ask.query else self._plain
-
-
-ASKED_AGAIN = (b"cache-control", b"no-cache")
-"""What is for everybody, unless it says otherwise."""
-
-
-def _for_caches(ask: Ask, part: Part, answer: CachedAnswer) -> CachedAnswer:
-    """Return an answer about a numbered snapshot marked as one that never changes; a page may come to look different.
-
-    A badge says whether its snapshot is the current one, so it is not marked.
-    """
-    asked = {name for name, _ in parse_qsl(ask.query.decode("latin-1"))}
-    if part[1] != BOARDS or "snapshot" not in asked or "/badge/" in ask.path:
-        return answer
-    is_page = any(name.lower() == b"content-type" and b"html" in value for name, value in answer.headers)
-    kept_for = b"max-age=3600" if is_page else b"max-age=31536000, immutable"
-    others = [(name, value) for name, value in answer.headers if (name.lower(), value) != ASKED_AGAIN]
-    return replace(answer, headers=[*others, (b"cache-control", kept_for)])
 
 
 def _owner_of(scope: Scope) -> str:
