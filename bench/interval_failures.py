@@ -17,6 +17,7 @@ from app.stats.betting import betting_interval
 from app.stats.calibrated import calibrated_iqm, intervals
 from app.stats.curves import root_mean_squares
 from app.stats.spreads import SHARE, Range, cluster_spread, task_spread
+from bench.few_seeds import are_separated
 
 N_DATASETS, LEVEL, FIRST_SEED, N_EPISODES = 4_000, 0.95, 20_600_000, 50
 Ends = tuple[FloatArray, FloatArray]
@@ -57,6 +58,19 @@ def trims(rng: np.random.Generator, n: int, n_seeds: int, *, fails: float) -> En
     each = [calibrated_iqm(one.ravel(), of, within=SHARE, level=LEVEL) for one in values]
     low, high = np.array([(np.nan if e.low is None else e.low, np.nan if e.high is None else e.high) for e in each]).T
     return low, high
+
+
+def off(rng: np.random.Generator, n: int, n_seeds: int, *, is_told: bool = False) -> Ends:
+    """Return those of means over seeds without a range, of which one in ten is off by twenty standard deviations.
+
+    With `is_told` as in `differences`; the equal is steady, and seeds are their own.
+    """
+    values = rng.normal(size=(n, n_seeds)) + 20.0 * (rng.random((n, n_seeds)) < 0.1)
+    if is_told:
+        told = are_separated(values, 2.0 + rng.normal(size=(n, n_seeds))).astype(np.float64)
+        return told, told
+    sizes = np.full(values.shape, float(N_EPISODES))
+    return intervals(cluster_spread(sizes * values, sizes, sizes * (values**2 + 1.0)), Range(), LEVEL)
 
 
 def tasks(rng: np.random.Generator, n: int, n_tasks: int, *, zeros: float, by_betting: bool = False) -> Ends:
@@ -120,6 +134,8 @@ WORLDS: Mapping[str, tuple[tuple[int, ...], float, Draw]] = {
     "mean over seeds, 0.9, fails with 0.1": (SEEDS, 0.81, partial(seeds, rate=0.9, fails=0.1)),
     "mean over seeds, 0.8, fails with 0.2": (SEEDS, 0.64, partial(seeds, rate=0.8, fails=0.2)),
     "mean over seeds of 10 to 200 episodes, ICC 0.2": (SEEDS, 0.8, unequal),
+    "unbounded seeds, one in 10 off by 20": (SEEDS, 2.0, off),
+    "unbounded seeds: of two equals one of these, one steady, not told apart": (SEEDS, 0.0, partial(off, is_told=True)),
     "IQM over seeds, collapses with 0.2": (SEEDS, 0.0, partial(trims, fails=0.2)),
     "IQM over seeds, collapses with 0.3": (SEEDS, 0.0, partial(trims, fails=0.3)),
     "IQM over seeds, collapses with 0.4": (SEEDS, 0.0, partial(trims, fails=0.4)),

@@ -316,7 +316,7 @@ def _decide(
         extremes = (within.low, within.high)
     differs = len(sides) == 2
     side = _side(manifest, scores, pairs.difference, pairs.cluster, within, extremes, are_differences=differs)
-    judged = _judge(contrast, [side])
+    judged = _judge(manifest, contrast, [side])
     notes = [*(["all equal"] if compatible.is_degenerate else []), *([judged.note] if judged.note else [])]
     return replace(
         judged,
@@ -349,7 +349,7 @@ def _decide_apart(
     within = _range(manifest, contrast.metric)
     ends = (within.low, within.high)
     judged_by = [_side(manifest, scores, arm.difference, arm.cluster, within, ends) for arm in arms]
-    judged = _judge(contrast, judged_by)
+    judged = _judge(manifest, contrast, judged_by)
     point = float(arms[0].difference.mean() - arms[1].difference.mean())
     n_clusters = min(len(np.unique(side.units)) for side in judged_by)
     return replace(judged, asked=asked, entrant=entrant, difference=(point, None, None), n_clusters=n_clusters)
@@ -389,15 +389,19 @@ def _side(
     return Side(values, clusters, within, further, are_differences=are_differences)
 
 
-def _judge(contrast: ClaimedContrast, sides: Sequence[Side]) -> Decision:
+def _judge(manifest: Manifest, contrast: ClaimedContrast, sides: Sequence[Side]) -> Decision:
     """Return the decision that the calibrated interval of the sides gives, without what is only counted."""
     p = p_value(sides, contrast.threshold, contrast.direction)
     alone = [side.held_to((1.0 - LEVEL) / 2.0) for side in sides]
     judged = judge(alone, contrast.threshold, contrast.direction, LEVEL)
     interval, notes, n_seeds = judged.interval, [], min(len(np.unique(side.units)) for side in sides)
     if judged.reason == "few_seeds":
-        few = f"too few seeds ({n_seeds} of {FEWEST_SEEDS}) for the interval to decide alone"
-        notes.append(f"{few}: one that fails altogether may not have been seen")
+        few = f"too few seeds ({n_seeds} of {FEWEST_SEEDS}) to be decided by these alone"
+        notes.append(f"{few}: one that fails altogether may not have been seen, so the interval counts one more")
+    is_open = manifest.part.has_seeds() and not any(side.within.is_bounded for side in sides)
+    if is_open and judged.verdict != "inconclusive" and n_seeds < FEWEST_SEEDS:
+        few = f"{n_seeds} seeds of {FEWEST_SEEDS} do not show that, and without a declared range none is counted"
+        notes.append(f"only if no seed in ten lies far beyond these: {few}")
     if judged.reason == "no_interval":
         notes.append((interval.reason or "").replace("_", " "))
     # Whatever becomes of the other claims, this one is held to no less than its share of the level.

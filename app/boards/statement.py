@@ -24,6 +24,9 @@ NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight",
 
 BY_RULE = "by the rule for missing results"
 
+FEW = "few_units"
+"""In `meta` of a board: in words of how few units its numbers are, where so few say little about how much they vary."""
+
 UNTESTED = "untested"
 """In `meta` of a board: why no differences are tested, where its method knows."""
 
@@ -38,7 +41,7 @@ def with_statement(table: Table) -> Table:
     >>> rows = ((1, "A", True), (2, "B", True), (3, "C", False))
     >>> board = Table("leaderboard/b", "B", columns, rows, (), {"level": 0.95})
     >>> with_statement(board).meta["statement"]
-    ['A leads.', 'One other may be first too: B.', 'The only other one is ruled out as first, at 95 %.']
+    ['A leads.', 'One other may be first too: B.', 'The remaining one, C, is ruled out as first, at 95 %.']
     """
     if not {"rank", "may_be_first", "entrant"} <= set(table.column_names()):
         return table
@@ -124,7 +127,8 @@ def _rest(ranked: Sequence[Record], n_unsaid: int, meta: Mapping[str, Any]) -> s
     surely += " over all snapshots" if surely and meta.get("over_snapshots") else ""
     units, n_units, n_effective = _units(meta)
     unequal = " of unequal size" if n_units >= FEW_UNITS else ""
-    surely += f", from {units}{unequal} alone" if surely and n_effective < FEW_UNITS else ""
+    few = f"{units}{unequal}" if n_effective < FEW_UNITS else meta.get(FEW)
+    surely += f", from {few} alone" if surely and few else ""
     unsaid = f"; {n_unsaid:,} {'has' if n_unsaid == 1 else 'have'} none" if n_unsaid else ""
     of_whom = " with a rank interval" if unsaid else ""
     rest = [row for row in ranked if row["may_be_first"] is False]
@@ -140,7 +144,11 @@ def _rest(ranked: Sequence[Record], n_unsaid: int, meta: Mapping[str, Any]) -> s
             whatever = f", whatever the results{f' of {units}' if units and n_effective >= FEW_UNITS else ''}"
             return f"Nobody{of_whom} could be shown to be worse than the first{surely}{whatever}{ruled}{unsaid}."
         return f"Nobody{of_whom} is shown to be worse than the first{surely}{ruled}{unsaid}."
-    whom = f"The only other one{of_whom} is" if n_rest == 1 else f"All others{of_whom} are"
+    whom = f"All others{of_whom} are"
+    if n_rest == 1:
+        # Those who may be first too were just called others.
+        which = "only other" if len(ranked) == 2 else "remaining"
+        whom = f"The {which} one{of_whom}, {_named(rest)}, is"
     if n_rest == n_by_rule:
         surely = f" {BY_RULE}"
     elif n_by_rule:

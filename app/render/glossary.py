@@ -500,7 +500,8 @@ CLAIMS = (
         "Verdict",
         "Supported: the whole calibrated interval of the difference is at the threshold or beyond. Not supported: "
         "the whole interval falls short of it. With fewer than 35 seeds of a bounded score, more for one claim of "
-        "several, that must also hold with one more seed that failed altogether. Inconclusive: the interval holds "
+        "several, the interval counts one more seed that failed altogether; of a score without two declared bounds "
+        "none can be counted, and the note says on what the verdict then rests. Inconclusive: the interval holds "
         "the threshold, or there is none, as where one side was never delivered; and wherever a part of what is "
         "asked is absent, or rows of one side have none of the other, because that may be what spoke against the "
         "claim. Not decided: the metric has no value row by row, so that the board's pairs alone compare it.",

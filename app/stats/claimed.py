@@ -123,7 +123,10 @@ class Side:
 
 @dataclass(frozen=True)
 class Judged:
-    """A verdict with its two-sided calibrated interval; `reason` is None where the interval alone decides."""
+    """A verdict with the two-sided interval that decides it, which holds one more seed where `Side.extremes` has one.
+
+    `reason` is `few_seeds` where the values alone, without that seed, would have had another verdict.
+    """
 
     verdict: Verdict
     interval: Calibrated
@@ -133,9 +136,9 @@ class Judged:
 def judge(sides: Sequence[Side], threshold: float, direction: Direction, level: float) -> Judged:
     """Return the verdict on "the mean, or first minus second of two sides, is at least (or at most) the threshold".
 
-    Supported where the whole interval is at or beyond the threshold, not supported where all of it falls short, and
-    with `Side.extremes` only if that stands with one more seed at either of them. Otherwise inconclusive. Threshold and
-    interval have the unit and sign of the difference; two sides are independent.
+    Supported where the whole interval is at or beyond the threshold, not supported where all of it falls short,
+    otherwise inconclusive. With `Side.extremes` it reaches as far as with one more seed at either of them. Threshold
+    and interval have the unit and sign of the difference; two sides are independent.
     Raises InvalidArgument for no side or more than two, a threshold that is not finite, another direction, and a level
     outside (0, 1).
     Source: `app.stats.calibrated`; Zou & Donner 2008 for two sides; the further seed by `bench.claims`.
@@ -145,13 +148,14 @@ def judge(sides: Sequence[Side], threshold: float, direction: Direction, level: 
     >>> judge([side], 0.5, "greater", 0.95).verdict, judge([side], 0.7, "greater", 0.95).verdict
     ('supported', 'inconclusive')
     """
-    turned, least = _as_greater(sides, threshold, direction)
-    interval = _difference(sides, level, {})
-    if interval.low is None or interval.high is None:
-        return Judged("inconclusive", interval, "no_interval")
-    alone = _verdict(turned, level, least, with_further=False)
-    verdict = _verdict(turned, level, least, with_further=True)
-    return Judged(verdict, interval, None if verdict == alone else "few_seeds")
+    _as_greater(sides, threshold, direction)
+    alone = _difference(sides, level, {})
+    if alone.low is None or alone.high is None:
+        return Judged("inconclusive", alone, "no_interval")
+    mirrored = [side.mirrored() for side in sides]
+    decides = replace(alone, low=_lowest(sides, level), high=-_lowest(mirrored, level))
+    verdict = _verdict(decides, threshold, direction)
+    return Judged(verdict, decides, None if verdict == _verdict(alone, threshold, direction) else "few_seeds")
 
 
 def p_value(sides: Sequence[Side], threshold: float, direction: Direction) -> float | None:
@@ -173,7 +177,7 @@ def p_value(sides: Sequence[Side], threshold: float, direction: Direction) -> fl
 
     def holds(error_rate: float) -> bool:
         held = [side.held_to(error_rate) for side in turned]
-        return _lowest(held, 1.0 - 2.0 * error_rate, with_further=True) >= least
+        return _lowest(held, 1.0 - 2.0 * error_rate) >= least
 
     if not holds(high):
         return 1.0
@@ -205,13 +209,13 @@ def detectable(sides: Sequence[Side], threshold: float, direction: Direction, le
     def beyond(shift: float) -> float | None:
         moved = [_moved(side, way * shift) for side, way in zip(turned, (1.0, -1.0), strict=False)]
         error = float(np.linalg.norm([side.spread.believed for side in moved]))
-        low = _lowest(moved, level, with_further=True) - NormalDist().inv_cdf(POWER) * error
+        low = _lowest(moved, level) - NormalDist().inv_cdf(POWER) * error
         if low < least:
             return None
         return sum(way * side.point for side, way in zip(moved, (1.0, -1.0), strict=False)) - least
 
     if not np.isfinite(width):  # The interval moves with values that may be anything.
-        shift = least - _lowest(turned, level, with_further=True)
+        shift = least - _lowest(turned, level)
         shift += NormalDist().inv_cdf(POWER) * float(np.linalg.norm([side.spread.believed for side in turned]))
         return beyond(shift * (1.0 + ROUNDING) + ROUNDING) if np.isfinite(shift) else None
     found, low, high = beyond(width), -width, width
@@ -241,7 +245,7 @@ def fewest_detecting(sides: Sequence[Side], threshold: float, direction: Directi
         # Where two sides lack nothing, a seed on which one of them fails altogether has no difference.
         faultless = [replace(side, extremes=(0.0, 0.0)) if side.are_differences else side for side in faultless]
         faultless = [side.held_to(error_rate) for side in faultless]
-        if _lowest(faultless, level, with_further=True) >= least:
+        if _lowest(faultless, level) >= least:
             return n
     return None
 
@@ -291,17 +295,17 @@ def _as_greater(sides: Sequence[Side], threshold: float, direction: Direction) -
     return (sides, threshold) if direction == "greater" else ([side.mirrored() for side in sides], -threshold)
 
 
-def _verdict(sides: Sequence[Side], level: float, threshold: float, *, with_further: bool) -> Verdict:
-    if _lowest(sides, level, with_further=with_further) >= threshold:
+def _verdict(interval: Calibrated, threshold: float, direction: Direction) -> Verdict:
+    ends = [end for end in (interval.low, interval.high) if end is not None]
+    if all(end >= threshold if direction == "greater" else end <= threshold for end in ends):
         return "supported"
-    mirrored = [side.mirrored() for side in sides]
-    return "not supported" if -_lowest(mirrored, level, with_further=with_further) < threshold else "inconclusive"
+    return "inconclusive" if min(ends) <= threshold <= max(ends) else "not supported"
 
 
-def _lowest(sides: Sequence[Side], level: float, *, with_further: bool) -> float:
+def _lowest(sides: Sequence[Side], level: float) -> float:
     """Return the low end of the interval, and with the worst further unit of either side, whichever is lower."""
     lows = [_difference(sides, level, {}).low]
-    for at, side in enumerate(sides if with_further else ()):
+    for at, side in enumerate(sides):
         if side.extremes is not None:
             lows.append(_difference(sides, level, {at: side.extremes[at]}).low)
     return min(-np.inf if low is None else low for low in lows)

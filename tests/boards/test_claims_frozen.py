@@ -87,6 +87,36 @@ def test_a_claim_about_one_seed_says_why_nothing_is_decided() -> None:
     assert [(row["verdict"], row["note"]) for row in kept.records()] == [("inconclusive", "too few units")]
 
 
+@pytest.mark.parametrize(
+    ("bounds", "n_seeds", "is_told"), [("", 5, True), ("", 35, False), (", min: 0, max: 1", 5, False)]
+)
+def test_a_verdict_of_few_seeds_without_a_range_says_what_it_rests_on(bounds: str, n_seeds: int, is_told: bool) -> None:
+    """One seed in ten may diverge by any amount: five steady ones do not show that none does."""
+    declared = parse_manifest(
+        b"""
+schema_version: 1
+slug: losses
+title: Losses
+evidence: episodes
+metrics: {success: {direction: minimize%s}}
+tasks: [{id: one}]
+episodes: {seed: seed, item: [trial], task: task}
+claims: {c: {contrast: [mine, other], metric: success, threshold: 0, direction: less}}
+leaderboards: [{name: b, method: estimate, metrics: [success]}]
+"""
+        % bounds.encode()
+    )
+    rows = [row for who in ("mine", "other") for row in grid(range(n_seeds), [None], entrant=who, task="one")]
+    scores = table(rows)
+    scores.values[:, 0] = [0.5 * (row[0] == "other") + 0.01 * (int(row[3] or 0) % 3) for row in rows]
+    (shown,) = claims_table(
+        declared, decide_claims(declared, contrasts_of(declared, None, None), scores, ASKED)
+    ).records()
+
+    told = f"only if no seed in ten lies far beyond these: {n_seeds} seeds of 35 do not show that"
+    assert (shown["verdict"], told in str(shown["note"])) == ("inconclusive" if bounds else "supported", is_told)
+
+
 @pytest.mark.parametrize(("n_easy", "is_compared"), [(10, True), (19, False)])
 def test_who_sends_more_of_the_easy_task_supports_nothing_by_it(n_easy: int, is_compared: bool) -> None:
     """Leader is better on both tasks and was shown to be worse, by a rival with more results on the easy one."""

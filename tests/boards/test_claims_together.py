@@ -125,10 +125,13 @@ def present(p: float | None) -> float:
 
 
 def test_a_verdict_of_few_seeds_must_stand_with_one_that_fails() -> None:
-    """Five perfect seeds do not exclude a sixth that fails altogether; without bounds nothing is imagined."""
+    """Five perfect seeds do not exclude a sixth that fails altogether, and the interval shown says so; without bounds
+    nothing is imagined.
+    """
     values, units = np.ones(100) - 0.001 * np.tile([1.0, 0.0], 50), np.repeat(np.arange(5), 20)
     few = judge([Side(values, units, SHARE, (0.0, 1.0))], 0.55, "greater", 0.95)
     assert (few.verdict, few.reason) == ("inconclusive", "few_seeds")
+    assert present(few.interval.low) < 0.55 < present(few.interval.high)
     assert judge([Side(values, units, Range())], 0.55, "greater", 0.95).verdict == "supported"
 
 

@@ -193,7 +193,7 @@ RULED = tuple(Column(name, name) for name in ("rank", "entrant", "may_be_first",
 @pytest.mark.parametrize(
     ("high", "said"),
     [
-        (1, "The only other one is ruled out as first by the rule for missing results."),
+        (1, "The only other one, B, is ruled out as first by the rule for missing results."),
         (2, "Nobody is shown to be worse than the first; 1 is ruled out by the rule for missing results."),
     ],
 )
@@ -223,6 +223,6 @@ def test_the_first_sentence_says_that_the_first_rank_has_gaps() -> None:
     assert uncounted_said[0] == f"{gaps.removesuffix('99 of 100 included')}then rank 3)."
     assert [said[0], tied_said[0]] == [f"{gaps}, then rank 3)."] * 2
     assert [said[1:], tied_said[1:]] == [
-        ["Two may be first: B, C.", "The only other one is ruled out as first."],
-        ["B leads.", "The only other one is ruled out as first."],
+        ["Two may be first: B, C.", "The remaining one, A, is ruled out as first."],
+        ["B leads.", "The only other one, A, is ruled out as first."],
     ]

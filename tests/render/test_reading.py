@@ -26,7 +26,7 @@ def test_flags_of_who_may_be_first_stand_beside_their_names_in_words() -> None:
     assert said(*rows) == [
         "copy leads.",
         "One other may be first too: model.",
-        "The only other one is ruled out as first, at 95 %.",
+        "The remaining one, late, is ruled out as first, at 95 %.",
         "Flagged: copy (rows that are nearly another entrant's, as they are, moved or scaled; values that are exactly "
         "the best possible); model (rows with the same digits under two entrants).",
     ]
@@ -45,7 +45,7 @@ def test_the_sentence_follows_the_rows() -> None:
     tied = said((1, "A", True, None), (1, "B", True, None), (3, "C", True, None))
     unsure = said((1, "A", None, None), (2, "B", True, None), (3, "C", False, None))
 
-    assert alone == ["model leads.", "The only other one is ruled out as first, at 95 %."]
+    assert alone == ["model leads.", "The only other one, other, is ruled out as first, at 95 %."]
     assert tied == [
         "A, B lead with the same score.",
         "One other may be first too: C.",
@@ -54,7 +54,7 @@ def test_the_sentence_follows_the_rows() -> None:
     assert unsure == [
         "A has the best score; how sure that is, is not known.",
         "One may be first: B.",
-        "The only other one is ruled out as first, at 95 %.",
+        "The remaining one, C, is ruled out as first, at 95 %.",
     ]
 
 
@@ -87,7 +87,7 @@ def test_of_how_many_nothing_is_said_stands_in_the_sentence() -> None:
     some = said((1, "A", True, None), (2, "B", None, None), (3, "C", False, None), (None, "D", None, None))
     nobody = said((1, "A", True, None), (2, "B", True, None), (None, "C", None, None))
 
-    assert some[-1] == "The only other one with a rank interval is ruled out as first, at 95 %; 2 have none."
+    assert some[-1] == "The remaining one with a rank interval, C, is ruled out as first, at 95 %; 2 have none."
     assert nobody[-1] == "Nobody with a rank interval is shown to be worse than the first, at 95 %; 1 has none."
 
 
@@ -110,3 +110,13 @@ def test_the_legend_explains_the_flags_that_are_raised() -> None:
         "are, moved or scaled; exact_best: values that are exactly the best possible."
     )
     assert none.brief == "Oddities found in the results."
+
+
+def test_so_few_seeds_that_they_say_little_are_counted_in_the_sentence() -> None:
+    """Whoever reads that the second is ruled out, in a feed or on a badge, reads from how few."""
+    rows = ((1, "A", True, None), (2, "B", False, None))
+    few = replace(board(*rows), meta={"level": 0.95, "few_units": "5 seeds"})
+
+    assert with_statement(few).meta["statement"][-1] == (
+        "The only other one, B, is ruled out as first, at 95 %, from 5 seeds alone."
+    )

@@ -3,6 +3,7 @@
 Each entrant is measured by itself, by its kind of evidence; the method makes a board of the measurements.
 """
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,6 +31,7 @@ from app.boards.measured import (
 )
 from app.boards.stability import Elsewhere, among_others
 from app.boards.standing import CAVEATS, BoardStanding, power_meta, stand, unranked_places
+from app.boards.statement import FEW
 from app.boards.tables import MAX_COMPARED, BoardTables, contrast_field, contrast_table, pairs_beside
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.model import (
@@ -46,7 +48,7 @@ from app.manifest.model import (
 )
 from app.names import in_words, names_in_words, sentences
 from app.stats.arrays import FloatArray
-from app.stats.calibrated import ALL_EQUAL
+from app.stats.calibrated import ALL_EQUAL, FEW_UNITS, MIN_UNITS
 from app.stats.claimed import FEWEST_SEEDS
 from app.stats.resample import competition_ranks
 from app.values.frame import CalibratedCells, Ends, FrameField, with_calibrated
@@ -208,6 +210,7 @@ def assemble_board(
     fields = [*_fields(manifest, spec, words, measurements), *_other_rank(manifest, spec, words, ranked)]
     notes = notes_of(spec, words, ranked)
     meta = _meta(manifest, spec, words, measurements) | power_meta(ranked.standing) | _imagined_meta(ranked.contenders)
+    meta |= _few_meta(spec, words, ranked.contenders)
     if spec.explored is None:
         meta |= _stability(manifest, spec, words, ranked)
     placed = ranked.with_coverage(ranked.placed())
@@ -730,6 +733,15 @@ def _few_equal(measurement: Measurement) -> Sequence[Sequence[Cell]]:
 def _imagined_meta(contenders: Sequence[Measurement]) -> dict[str, Any]:
     imagined = [each.entrant for each in contenders if _few_equal(each)]
     return {"imagined": imagined} if imagined else {}
+
+
+def _few_meta(spec: EstimateBoard, words: EvidenceWords, contenders: Sequence[Measurement]) -> dict[str, Any]:
+    """Return of how few units the contender with the fewest has its score, for `meta`, where the notes say so too."""
+    fewest = min((n for _, n in _units(spec, contenders) if n >= MIN_UNITS), default=math.inf)
+    if fewest >= FEW_UNITS:
+        return {}
+    worth = f" worth {fewest:.1f} of equal size" if fewest % 1.0 else ""
+    return {FEW: f"{words.units}{worth}" if worth else f"{fewest:.0f} {words.units}"}
 
 
 ALL_OR_NOTHING = "Where 7 in 10 seeds fail and others succeed, two equals of five seeds are told apart in 15 of 100."

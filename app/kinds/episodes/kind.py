@@ -65,10 +65,10 @@ def _on_units(part: EpisodesPart) -> Iterator[str]:
 
 
 def _rare(spec: EstimateBoard, metric: Metric) -> str:
-    """Return in which world the intervals of a score over seeds fail, where a seed can fail altogether."""
-    if not range_of(metric).is_bounded:
-        return ""
-    return "iqm" if spec.statistic_of(spec.ranked, metric) == "iqm" else "seeds"
+    """Return in which world the intervals of a score over seeds fail, where a seed can fail or lie far off."""
+    if spec.statistic_of(spec.ranked, metric) == "iqm":
+        return "iqm"
+    return "seeds" if range_of(metric).is_bounded else "off"
 
 
 def _with_clusters(manifest: Manifest, table: Table) -> Table:

@@ -99,7 +99,7 @@ def test_a_claim_that_came_later_is_decided_from_what_stands(roomy_site: Site) -
 
     assert (claim["submission"], claim["entrant"], claim["status"]) == (sent["id"], "concerto", "current")
     assert (claim["gap_rule"], claim["verdict"]) == ("not supported", "inconclusive")
-    assert claim["note"].startswith("too few seeds (5 of 35) for the interval to decide alone: one that fails alto")
+    assert claim["note"].startswith("too few seeds (5 of 35) to be decided by these alone: one that fails altogether")
 
 
 def test_a_bundle_of_another_commit_than_the_submission_says_is_flagged(site: Site) -> None:
