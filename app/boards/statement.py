@@ -47,15 +47,15 @@ def with_statement(table: Table) -> Table:
         return table
     rows = list(table.records())
     ranked = sorted((row for row in rows if row["rank"] is not None), key=lambda row: float(row["rank"] or 0))
-    said = _statement(ranked, len(rows) - len(ranked), table.meta)
+    said = _statement(ranked, [row for row in rows if row["rank"] is None], table.meta)
     choice = table.meta.get("choice")
     # Who reads the statement alone reads whose board it is, too.
     said += [f"{choice['label']}."] if said and isinstance(choice, Mapping) and choice.get("is_made") else []
     return replace(table, meta={**table.meta, "statement": said})
 
 
-def _statement(ranked: Sequence[Record], n_unranked: int, meta: Mapping[str, Any]) -> list[str]:
-    """Return the sentences on the ranked rows, best first; none where nobody is ranked."""
+def _statement(ranked: Sequence[Record], unranked: Sequence[Record], meta: Mapping[str, Any]) -> list[str]:
+    """Return the sentences on the ranked rows, best first, and on who has no rank; none where nobody is ranked."""
     if meta.get("provisional"):
         return ["Provisional.", "Nobody has declared what an entrant is asked for, so nobody is said to be first."]
     if len(ranked) == 1:
@@ -83,7 +83,10 @@ def _statement(ranked: Sequence[Record], n_unranked: int, meta: Mapping[str, Any
         n_flagged = sum(bool(row.get("flags")) for row in others) if len(others) > NAMED else 0
         whom += f" ({_number(n_flagged).lower()} flagged)" if n_flagged else ""
         said.append(f"{_number(len(others))} {whom}: {_named(others)}.")
-    n_unsaid = n_unranked + sum(row["may_be_first"] is None for row in ranked) - len(unsure)
+    if surely_first := [row for row in unranked if row.get("rank_if_worst") == 1]:
+        have = "has" if len(surely_first) == 1 else "have"
+        said.append(f"{_named(surely_first)} {have} no rank, and would lead whatever the missing results were.")
+    n_unsaid = len(unranked) + sum(row["may_be_first"] is None for row in ranked) - len(unsure)
     said += [_rest(ranked, n_unsaid, meta), *_imagined(ranked, meta), *_alike(meta)]
     flagged = [row for row in (*lacking, *unsure, *first) if row.get("flags")]
     return [*said, f"Flagged: {first_few(flagged, NAMED, _flags_of, between='; ')}."] if flagged else said

@@ -134,7 +134,7 @@ FLAGS: Mapping[str, str] = {
     "near_rows": "Rows that are nearly another entrant's, as they are, moved or scaled",
     "same_bytes": "The same file under two entrants",
     "equal_run": "Rows one after another with the same digits",
-    EXACT_BEST: "Values that are exactly the best possible",
+    EXACT_BEST: "Values that are exactly the best possible, or errors of zero or less",
     ONE_VALUE: "One value that is nearly all of an average without a limit",
     FAR_BEYOND: "Values ten times better, or nearer to the best, than other owners’ second best, on a quarter of them",
     LEAK_SERVES: "A better rank because of tasks whose data it says it has seen",

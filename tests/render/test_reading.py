@@ -28,7 +28,7 @@ def test_flags_of_who_may_be_first_stand_beside_their_names_in_words() -> None:
         "One other may be first too: model.",
         "The remaining one, late, is ruled out as first, at 95 %.",
         "Flagged: copy (rows that are nearly another entrant's, as they are, moved or scaled; values that are exactly "
-        "the best possible); model (rows with the same digits under two entrants).",
+        "the best possible, or errors of zero or less); model (rows with the same digits under two entrants).",
     ]
 
 
@@ -107,7 +107,7 @@ def test_the_legend_explains_the_flags_that_are_raised() -> None:
 
     assert raised.brief == (
         "Oddities found in the results; here near_rows: rows that are nearly another entrant's, as they "
-        "are, moved or scaled; exact_best: values that are exactly the best possible."
+        "are, moved or scaled; exact_best: values that are exactly the best possible, or errors of zero or less."
     )
     assert none.brief == "Oddities found in the results."
 
@@ -120,3 +120,20 @@ def test_so_few_seeds_that_they_say_little_are_counted_in_the_sentence() -> None
     assert with_statement(few).meta["statement"][-1] == (
         "The only other one, B, is ruled out as first, at 95 %, from 5 seeds alone."
     )
+
+
+def test_who_has_no_rank_and_would_lead_whatever_is_missing_is_named() -> None:
+    """Nine of ten results that no value in the gap takes from the first place: the leader leads the others alone."""
+    columns = (*COLUMNS, Column("rank_if_worst", "Rank if worst"))
+    rows = (
+        (1, "B", True, None, None),
+        (2, "C", True, None, None),
+        (None, "A", None, None, 1),
+        (None, "D", None, None, 2),
+    )
+    table = Table("leaderboard/small", "Small", columns, rows, (), {"level": 0.95})
+
+    assert with_statement(table).meta["statement"][0::2] == [
+        "B leads.",
+        "A has no rank, and would lead whatever the missing results were.",
+    ]
