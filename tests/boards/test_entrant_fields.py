@@ -62,6 +62,14 @@ def test_what_is_no_value_of_its_field_is_refused(field: str, written: Any) -> N
         read_value(BY_NAME[field], written)
 
 
+def test_a_value_that_is_not_among_the_declared_ones_is_told_the_nearest() -> None:
+    """As in a registration or a file: MIT was meant."""
+    field = EntrantField(name="licence", type="text", values=["MIT", "Apache-2.0"])
+
+    with pytest.raises(ValueError, match=r"^expected one of MIT, Apache-2\.0; did you mean Apache-2\.0\?$"):
+        read_value(field, "Apache-2")
+
+
 ANYTHING = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary()
 
 

@@ -91,6 +91,25 @@ def test_copies_of_a_task_in_its_family_tell_nothing_new(method: str, values: Fl
     assert sets_of(by_family) != sets_of(board_of(manifest_of({}, method), thrice))
 
 
+def test_both_numbers_of_a_board_of_skill_scores_are_of_as_many_families(values: FloatArray) -> None:
+    """The win rate is shown beside the skill; of families its interval has their number of units, too."""
+    listed = ", ".join(f"{{id: {task}, family: {FAMILIES[task]}}}" for task in TASKS)
+    declared = parse_manifest(
+        f"""
+schema_version: 1
+slug: skills
+title: Skills
+evidence: evaluation_summary
+metrics: {{score: {{direction: minimize}}}}
+tasks: [{listed}]
+leaderboards: [{{name: main, method: skill_score, metric: score, baseline: E2}}]
+""".encode()
+    )
+    rows = list(board_of(declared, 1.1 - values).records())
+
+    assert {row[f"{name}_calibrated_units"] for row in rows for name in ("win_rate", "skill_score")} == {4.0}
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_families_of_one_are_tasks(method: str, values: FloatArray) -> None:
     """A family with the name of its only task changes nothing."""

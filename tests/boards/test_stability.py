@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.boards.example import benchmark, rows
-from app.boards.measured import EntrantEvidence
+from app.boards.measured import EntrantEvidence, Estimate, Measurement
 from app.boards.methods.borda import Borda
 from app.boards.methods.estimate import EstimateBoard, assemble_board
 from app.boards.methods.group_mean import GroupMean
@@ -255,6 +255,22 @@ def test_measured_boards_without_a_task_or_a_condition_are_those_measured_withou
                 assert measured[name].elsewhere[f"without {part}"] == pytest.approx(alone.estimates["x"].point)
         found = assemble_board(declared, spec, list(measured.values()), kind).leaderboard.meta["stability"]
         assert found["n_boards"] == len(parts) + 2
+
+
+def test_who_has_no_value_of_another_metric_of_episodes_is_not_first_by_it() -> None:
+    """B lacks y: C is first by y, before A, which is the first by x."""
+    declared = declare(
+        "episodes", "{x: {direction: minimize}, y: {direction: maximize}}", "method: estimate, metrics: [x, y]", "",
+        "[{id: a}]",
+    )  # fmt: skip
+    spec = declared.leaderboards[0]
+    assert isinstance(spec, EstimateBoard)
+    points = {"A": (0.1, 0.3), "B": (0.2, None), "C": (0.3, 0.4)}
+    measured = [Measurement(name, {"x": Estimate(x), "y": Estimate(y)}) for name, (x, y) in points.items()]
+    found = assemble_board(declared, spec, measured, measured_kind(declared)).leaderboard.meta["stability"]
+
+    assert (found["n_boards"], found["n_first"]) == (1, 0)
+    assert [(line["what"], line["first"]) for line in found["without"]] == [("by y", "C")]
 
 
 def test_families_are_left_out_whole_and_before_anything_else() -> None:

@@ -193,6 +193,23 @@ def test_a_missing_metric_that_does_not_rank_is_a_warning_and_every_problem_is_t
     assert [problem.row for problem in actual] == [1, 2, 3]
 
 
+@pytest.mark.parametrize(("bounds", "cell", "expected"), [("min: 1", 0.5, "at least 1"), ("max: 0", 0.5, "at most 0")])
+def test_a_range_of_one_end_says_that_end(tmp_path: Path, bounds: str, cell: float, expected: str) -> None:
+    """Nothing is said of the other one."""
+    declared = parse_manifest(MANIFEST.replace(b"min: 0, max: 1", bounds.encode()))
+
+    assert (
+        the_problem(tmp_path, lines([episode(0, 0, success=cell)]), declared=declared).message == f"expected {expected}"
+    )
+
+
+def test_a_task_of_another_benchmark_is_shown_as_it_was_sent(tmp_path: Path) -> None:
+    """Of a run whose axis is a task."""
+    sent = run(axis="lift", seeds=[0], episode_results=[episode(0, 0)])
+
+    assert the_problem(tmp_path, sent, "run.json").value == "lift"
+
+
 T3 = b"condition,lambda_mean,lambda_var,oracle_lambda_mean\nleft,0.5,0.01,0.4\n"
 T1 = "assumption,description,violations,n_steps\nA1,holds,{},10\n"
 

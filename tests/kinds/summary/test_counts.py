@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.errors import ManifestRejected
+from app.kinds.registry import kind_of
 from tests.cases.evidence_tables import OPEN, make_manifest, problems, read
 
 COLUMNS = "{entrant: model, task: task, n_forecasts: n}"
@@ -39,6 +40,15 @@ def test_another_count_or_none_at_all_is_refused_where_it_stands(
 
     assert (problem.row, problem.column, problem.value) == (row, "n", counts[row - 2])
     assert words in problem.message
+
+
+def test_the_example_upload_has_the_declared_count() -> None:
+    """Another one would be refused."""
+    declared = make_manifest(TASKS, COLUMNS)
+    example = kind_of(declared).pages.example(declared)
+
+    assert example is not None
+    assert {each.name: each.cell for each in example.columns}["n"] == "140"
 
 
 def test_a_count_that_no_column_says_is_refused_in_a_manifest() -> None:
