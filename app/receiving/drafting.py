@@ -210,22 +210,23 @@ def _refuse_long_form(sheet: ResultsSheet) -> None:
 def _asked(sheet: ResultsSheet, roles: Roles, stated: Roles, ask: Ask) -> Roles:
     """Return the roles, with answers where they could not be guessed."""
     names = [name for name in sheet.columns if name not in roles.metrics]
-    if roles.entrant is None and "entrant" not in sheet.roles and stated.entrant != NO_COLUMN:
+    if roles.entrant is None and stated.entrant != NO_COLUMN:
         answer = ask("Which column names the entrant (the model, the system)?", [*names, NO_COLUMN])
-        roles = _again(sheet, roles, entrant=answer)
-    if roles.task is None and "task" not in sheet.roles and stated.task != NO_COLUMN:
+        roles = _again(sheet, roles, stated, entrant=answer)
+    if roles.task is None and stated.task != NO_COLUMN:
         answer = ask("Which column names the task (the data set, the workload)?", [*names, NO_COLUMN])
-        roles = _again(sheet, roles, task=answer)
+        roles = _again(sheet, roles, stated, task=answer)
     if roles.n_repeated:
         question = f"{roles.n_repeated:,} rows repeat {', '.join(roles.names)}. Which column distinguishes them?"
         answer = ask(question, [name for name in sheet.columns if name not in roles.names])
-        roles = _again(sheet, roles, item=None if answer is None else (*roles.item, answer))
+        roles = _again(sheet, roles, stated, item=None if answer is None else (*roles.item, answer))
     return roles
 
 
-def _again(sheet: ResultsSheet, roles: Roles, **answer: object) -> Roles:
-    answers = {name: value for name, value in answer.items() if value is not None and value != NO_COLUMN}
-    kept = replace(roles, metrics=(), groups=(), recorded=(), **answers)  # type: ignore[arg-type]
+def _again(sheet: ResultsSheet, roles: Roles, stated: Roles, **answer: object) -> Roles:
+    """Return the roles guessed anew beside an answer; what was guessed to be a metric may have another role now."""
+    answers = {name: value for name, value in answer.items() if value is not None}
+    kept = replace(roles, metrics=stated.metrics, groups=(), recorded=(), **answers)  # type: ignore[arg-type]
     return guess_roles(sheet, kept) if answers else roles
 
 
@@ -461,9 +462,9 @@ def guess_roles(sheet: ResultsSheet, given: Roles) -> Roles:
     stated = {"condition": given.condition, "seed": given.seed}
     kept = {name: None if column == NO_COLUMN else column for name, column in stated.items()}
     roles = replace(given, entrant=entrant, task=task, **kept)  # type: ignore[arg-type]
-    if given.condition or _repeats(sheet, roles):
+    if _repeats(sheet, roles):
         roles = replace(roles, condition=take(given.condition, CONDITION))
-    if given.seed or _repeats(sheet, roles):
+    if _repeats(sheet, roles):
         roles = replace(roles, seed=take(given.seed, SEED, whole=True))
     if not given.item and _repeats(sheet, roles):
         roles = replace(roles, item=_item(sheet, roles, free))
@@ -517,7 +518,7 @@ def _is_metric(sheet: ResultsSheet, column: str) -> bool:
     name = plain(column)
     if name in NO_METRIC or name.startswith(NO_METRIC_BEGINS) or name.endswith(NO_METRIC_ENDS):
         return False
-    return bool({*tokens(column)} & (MAXIMIZE | MINIMIZE)) or name not in SEED + ITEM
+    return name not in SEED + ITEM
 
 
 def _is_group(sheet: ResultsSheet, roles: Roles, name: str) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from app.boards.entrant_fields import read_values
-from app.errors import MAX_PROBLEMS, FieldRejected, Problem
+from app.errors import FieldRejected, Problem
 from app.files.findings import Findings, problem_of_text
 from app.files.tables import BadRecord, Record, open_csv, records_of_document, records_of_lines
 from app.files.uploads import ReceivedFile
@@ -81,7 +81,7 @@ def _records_of_csv(file: ReceivedFile, problems: list[Problem]) -> Iterator[tup
             columns = {name: texts.to_pylist() for name, texts in block.columns.items()}
             for at, row in enumerate(block.rows.tolist()):
                 # What has an empty cell is not said to have nothing.
-                yield row, {name: cells[at] for name, cells in columns.items() if cells[at] or name == ENTRANT}
+                yield row, {name: cells[at] for name, cells in columns.items() if cells[at]}
     problems += findings.kept
 
 
@@ -101,7 +101,7 @@ def _refuse(problems: Sequence[Problem]) -> None:
     if problems:
         plural = "problem" if len(problems) == 1 else "problems"
         detail = f"The file has {len(problems):,} {plural}; nothing was stored."
-        raise FieldRejected(detail, problems[:MAX_PROBLEMS], n_problems=len(problems))
+        raise FieldRejected(detail, problems)
 
 
 # A model card: Markdown that begins with YAML between two lines of three hyphens. Scores in it are nobody's evidence.
