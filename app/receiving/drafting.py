@@ -562,7 +562,7 @@ def metric_name(column: str, taken: Collection[str] = ()) -> str:
     """
     name = re.sub(r",(none|main)$", "", column).replace(",", ".")
     name = re.sub(r"[^A-Za-z0-9_.@=-]+", "_", name).strip("_.") or "metric"
-    name = (name if name[0].isascii() and name[0].isalpha() else f"m{name}")[:60]
+    name = (name if name[0].isalpha() else f"m{name}")[:60]
     at, free = 2, name
     while free in taken:
         free, at = f"{name}_{at}", at + 1
@@ -896,7 +896,7 @@ class ItemWriter(Writer):
 
 def _in_order(items: list[str]) -> list[str]:
     """Return items in the order of their numbers where all are whole ones, else of the alphabet."""
-    whole = all(item.isascii() and item.isdigit() and len(item) < 19 for item in items)
+    whole = all(item.isascii() and item.isdigit() for item in items)
     return sorted(items, key=int) if whole else sorted(items)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from app.boards.explore import AFTERWARDS, FEWER, LABEL, QUICK, QUICK_FROM, Choi
 from app.boards.measured import Measurement
 from app.boards.methods.estimate import EstimateBoard
 from app.errors import FieldRejected
-from app.jobs.evidence import MOST_MEASURED_ROWS, RowsInMemory, for_a_reader
+from app.jobs.evidence import MOST_MEASURED_ROWS, MOST_ROWS, RowsInMemory, for_a_reader
 from app.kinds.parse import parse_manifest
 from app.manifest.model import Manifest, Task
 from app.render.table_page import explore_form
@@ -197,6 +198,23 @@ def test_a_choice_of_tasks_is_measured_while_a_reader_can_wait(
     with pytest.raises(FieldRejected) as refused:
         asked.measurements(spec.over(["place"]), NOBODY)
     assert said in refused.value.problems[0].message
+
+
+@pytest.mark.parametrize("method", ["mean", "borda"])
+def test_a_choice_is_computed_of_as_many_rows_as_a_reader_can_wait_for(method: str) -> None:
+    """And refused of one more; where entrants are measured it is the choice of tasks that is held to a number."""
+    manifest = benchmark(method)
+    spec = manifest.leaderboards[0]
+
+    evidence = BoardEvidence.of_rows(manifest, scores())
+    fits, beyond = (replace(evidence, n_rows=partial(int, n)) for n in (MOST_ROWS, MOST_ROWS + 1))
+
+    assert for_a_reader(fits, spec).scores(NOBODY).entrant.words == scores().entrant.words
+    with pytest.raises(FieldRejected) as refused:
+        for_a_reader(beyond, spec)
+    assert refused.value.problems[0].message == (
+        "the evidence has 5,000,001 rows, and a choice is computed of at most 5,000,000"
+    )
 
 
 def test_a_choice_is_labelled_wherever_it_is_shown() -> None:

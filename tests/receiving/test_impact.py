@@ -11,7 +11,7 @@ from app.config import Settings
 from app.receiving import impact as impacts
 from app.turns import Turn, Turns
 from app.values.scores import Coded, ScoreTable
-from app.values.table import with_rows
+from app.values.table import Cell, Column, Table, with_rows
 from tests.cases.walkthrough import BASE, GOOD, PREREG, declare, send
 from tests.fixtures import Site, new_database, open_site
 
@@ -154,3 +154,46 @@ def test_rows_are_replaced_by_entrant_or_by_task(by_task: bool, expected: set[tu
     actual = zip(merged.entrant.to_list(), merged.task.to_list(), merged.value("x").tolist(), strict=True)
 
     assert set(actual) == expected
+
+
+def board(**ranks: int | None) -> Table:
+    """Return a board with the rank of each entrant."""
+    columns = (Column("entrant", "Entrant"), Column("rank", "Rank"))
+    return Table("leaderboard/main", "Main", columns, tuple(ranks.items()))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "moves"),
+    [
+        (board(A=1, B=2), board(A=1, B=2), []),
+        (board(A=1, B=2), board(B=1, A=2), [("B", 2, 1), ("A", 1, 2)]),
+        (board(A=1, B=2, C=3), board(New=1, A=2, B=2, C=None), [("A", 1, 2), ("C", 3, None)]),
+        (board(A=None), board(A=1), [("A", None, 1)]),
+        (board(A=1), board(B=1), []),
+        (board(), board(A=1), []),
+        (None, board(A=1), []),
+    ],
+)
+def test_whoever_was_there_and_has_another_rank_is_moved(
+    before: Table | None, after: Table, moves: list[tuple[str, Cell, Cell]]
+) -> None:
+    """In the order of the board that would be; those that are sent are told by themselves."""
+    told = [tuple(each.values()) for each in impacts.moves_between(before, after, {"Sent"})]
+
+    assert told == moves
+    sent = [{"entrant": name, "before": was, "after": now} for name, was, now in moves if name != "B"]
+    assert list(impacts.moves_between(before, after, {"B"})) == sent
+
+
+def test_a_difference_is_shown_with_three_lines_around_it() -> None:
+    """Which are added, removed or the same, without the names of files; what is no text does not end it."""
+    before = b"".join(b"%d\n" % at for at in range(12))
+    told = impacts.diff_of(before, before.replace(b"5\n", b"\xff\nfive\n"))
+
+    assert told == [
+        ("same", "@@ -3,7 +3,8 @@"),
+        *(("same", f" {at}") for at in (2, 3, 4)),
+        ("removed", "-5"), ("added", "+\ufffd"), ("added", "+five"),
+        *(("same", f" {at}") for at in (6, 7, 8)),
+    ]  # fmt: skip
+    assert impacts.diff_of(before, before) == []

@@ -14,10 +14,11 @@ from app.admission.case import Check, Registered, SubmissionFields, TokenHolder
 from app.db.engine import make_engine, make_session_factory
 from app.db.models import Submission
 from app.errors import FieldRejected
+from app.files.uploads import FileRecord
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import Evidence
 from app.prereg.prereg import git_blob_sha1, parse_prereg, sha256_hex
-from app.receiving.upload import Upload, case_of, check, receive
+from app.receiving.upload import Upload, case_of, check, digest_of, receive
 from app.rights import tokens
 from app.store import benchmarks, preregs, submissions
 from app.store.benchmarks import Sizes
@@ -119,3 +120,27 @@ def test_a_registration_that_is_cited_twice_over_or_that_nobody_made_is_refused(
 
     assert refused.value.problems[0].column == "prereg_sha256"
     assert desk.count() == 0
+
+
+def test_every_part_of_an_upload_is_in_its_digest() -> None:
+    """A change of any makes another submission, the order of its files too; that of fields within one does not."""
+    at, prereg = datetime.now(UTC), parse_prereg(PREREG)
+    cited = Registered(sha256_hex(PREREG), "blob", prereg, at, attested=False)
+    files = [FileRecord(name, name * 3, 10, 2) for name in "ab"]
+    fields = SubmissionFields(entrant="A", description={"x": 1, "y": 2}, claims={"A": {"m": 1.0}})
+    others = [
+        ("n", files, fields, cited), ("m", files[:1], fields, cited), ("m", files[::-1], fields, cited),
+        ("m", [replace(files[0], name="c"), files[1]], fields, cited),
+        ("m", [replace(files[0], sha256="c"), files[1]], fields, cited),
+        *(("m", files, replace(fields, **{name: None}), cited) for name in ("entrant", "claims")),
+        ("m", files, replace(fields, description={"x": 1}), cited), ("m", files, fields, None),
+        ("m", files, fields, replace(cited, sha256="other")),
+    ]  # fmt: skip
+    same = [
+        ("m", files, replace(fields, description={"y": 2, "x": 1}), cited),
+        ("m", [replace(each, n_rows=None) for each in files], replace(fields, idempotency_key="k"), cited),
+    ]  # fmt: skip
+    digest = digest_of("m", files, fields, cited)
+
+    assert {digest_of(*each) for each in same} == {digest}
+    assert len({digest, *(digest_of(*each) for each in others)}) == len(others) + 1

@@ -1,7 +1,7 @@
 """Who may do what: for each thing that the table of rights names, somebody of each role asks for it over HTTP."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -10,9 +10,9 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from app.config import Settings
-from app.errors import Forbidden
+from app.errors import Forbidden, SignedInLongAgo
 from app.rights import tokens
-from app.rights.policy import RIGHTS, Holder, Relation, refuse_other_entrants, require
+from app.rights.policy import RIGHTS, Holder, Relation, allows, refuse_other_entrants, require
 from app.store import audit
 from app.web.caller import may
 from app.web.checked_first import CheckedFirst
@@ -227,6 +227,75 @@ def test_who_has_no_scope_for_it_is_told_which() -> None:
         require("close a benchmark", holder, here)
     with pytest.raises(Forbidden, match=r"Only a steward of tiny may do this\. Ask ann or bea\."):
         require("close a benchmark", holder, Relation("tiny"), lambda: "ann or bea")
+
+
+def token(role: str = "submitter", *scopes: str, **limits: object) -> Holder:
+    """Return the holder of a token of a role, with these scopes alone where some are named."""
+    return replace(Holder(1, "ann", role, scopes=frozenset(scopes) or None), **limits)  # type: ignore[arg-type]
+
+
+OWN, STEWARDS = Relation("tiny", is_owner=True), Relation("tiny", frozenset({"steward"}))
+OLD = {"is_fresh": False}
+LIMITED = "This token is only for {}. This needs a token that is not limited to scopes or entrants, or an admin."
+LACKING = "This token is only for {}; this needs one for {}."
+AGAIN = SignedInLongAgo().args[0]
+DECIDED: dict[str, tuple[str, Holder, Relation, str | None]] = {
+    "a whole token of whose it is": ("renew a token", token(), OWN, None),
+    "one for all scopes": ("renew a token", token("submitter", "read", "submit"), OWN, LIMITED.format("read, submit")),
+    "one for entrants": ("renew a token", token(entrants=frozenset("BA")), OWN, LIMITED.format("A, B")),
+    "one for both": ("renew a token", token("submitter", "submit", entrants=frozenset("A")), OWN,
+                     LIMITED.format("submit; A")),
+    "another's": ("renew a token", token("steward"), Relation(), "Only its holder, or an admin, may renew a token."),
+    "another's, for an admin": ("renew a token", token("admin"), Relation(), None),
+    "a write by who submits": ("dispute a submission", token("submitter", "submit"), Relation(), None),
+    "a write by who decides": ("dispute a submission", token("steward", "steward"), Relation(), None),
+    "a write by who reads": ("dispute a submission", token("submitter", "read"), Relation(),
+                             LACKING.format("read", "submit or steward")),
+    "whatever the scopes": ("see one's own account", token("submitter", "read"), Relation(), None),
+    "a steward here": ("close a benchmark", token("steward"), STEWARDS, None),
+    "a steward elsewhere": ("close a benchmark", token("steward"), Relation("tiny"),
+                            "Only a steward of tiny may do this."),
+    "a steward whose token became a submitter's": ("close a benchmark", token(), STEWARDS,
+                                                   "Only a steward of tiny may do this."),
+    "an admin": ("close a benchmark", token("admin"), Relation("tiny"), None),
+    "an admin's token for submitting": ("close a benchmark", token("admin", "submit"), Relation("tiny"),
+                                        LACKING.format("submit", "steward")),
+    "a steward of any benchmark": ("create a benchmark", token("steward"), Relation(), None),
+    "no steward": ("create a benchmark", token(), STEWARDS,
+                   "Only stewards create benchmarks; an admin creates tokens of that role."),
+    "an admin, as a steward of any": ("create a benchmark", token("admin"), Relation(), None),
+    "what admins do": ("create a token", token("steward"), STEWARDS, "Only an admin may create tokens."),
+    "a submitter here": ("submit", token(), Relation("tiny", frozenset({"submitter"})), None),
+    "a reviewer here": ("read a draft", token("submitter", "read"), Relation("tiny", frozenset({"reviewer"})), None),
+    "a token for this benchmark": ("see one's own account", token(benchmarks=frozenset({"tiny"})), OWN, None),
+    "a token for others": ("see one's own account", token(benchmarks=frozenset({"b", "a"})), OWN,
+                           "This token is only for a, b."),
+    "a token for others where none is asked about": (
+        "see one's own account", token(benchmarks=frozenset({"b"})), Relation(), None),
+    "an old session that decides": ("close a benchmark", token("steward", **OLD), STEWARDS, AGAIN),
+    "an old session of whose it is": ("withdraw a submission", token("steward", **OLD),
+                                      replace(STEWARDS, is_owner=True), None),
+    "an old session of whose it is not": ("withdraw a submission", token("steward", **OLD), STEWARDS, AGAIN),
+    "an old session with the scopes of a steward alone": (
+        "withdraw a submission", token("steward", "read", **OLD), replace(STEWARDS, is_owner=True),
+        LACKING.format("read", "submit or steward")),
+    "an old session that needs a whole token": ("renew a token", token(**OLD), OWN, AGAIN),
+    "an old session that writes": ("dispute a submission", token(**OLD), Relation(), None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DECIDED)
+def test_role_limits_and_session_decide_together(name: str) -> None:
+    """And the refusal says which of them it is."""
+    action, holder, relation, refusal = DECIDED[name]
+
+    if refusal is None:
+        require(action, holder, relation)
+    else:
+        with pytest.raises(Forbidden) as refused:
+            require(action, holder, relation)
+        assert refused.value.args[0] == refusal
+    assert allows(action, holder, relation) is (refusal is None)
 
 
 def test_a_route_says_which_action_it_is() -> None:

@@ -122,7 +122,8 @@ METRICS: dict[str, tuple[str, list[object], tuple[str | None, float | None, floa
     "any number beyond one": ("score", [-0.5, 1.5], ("maximize", None, None, None, "any number")),
     "a percentage": ("accuracy", [0, 1.5], ("maximize", 0, 100, None, "values lie within 0 and 100: a percentage?")),
     "seconds": ("time_s", [0, 1.5], ("minimize", 0, None, "s", "no value is negative")),
-    "the last word that is a unit": ("ms_per_min", [3, 1.5], ("minimize", 0, None, "min", "no value is negative")),
+    "seconds and nothing else": ("seconds", [0, 1.5], ("minimize", 0, None, "s", "no value is negative")),
+    "the last word that is a unit": ("time_ms_min", [3, 1.5], ("minimize", 0, None, "min", "no value is negative")),
     "the last word that says the direction": (
         "accuracy_loss", [2, 1.5], ("minimize", 0, 100, None, "values lie within 0 and 100: a percentage?")),
     "numbers with gaps": (
@@ -176,14 +177,15 @@ def test_each_metric_has_a_name_of_its_own(tmp_path: Path) -> None:
 
 def test_a_manifest_reads_each_metric_from_its_column_with_its_unit_and_range(tmp_path: Path) -> None:
     """Names that YAML reads as something else are in quotes; both ends of a range are written, or one, or none."""
-    table = rows('model,"acc, all",b_%,time_s,score', "a,0.5,40.25,3,-2.5", "b,0.7,1,2,4")
-    wishes = Wishes(title="yes: no", directions=dict.fromkeys(("acc, all", "b_%", "score"), "maximize"))
+    table = rows('model,"acc, all",b_%,c_percent,time_s,score', "a,0.5,40.25,2,3,-2.5", "b,0.7,1,4,2,4")
+    wishes = Wishes(title="yes: no", directions=dict.fromkeys(("acc, all", "b_%", "c_percent", "score"), "maximize"))
     manifest = manifest_of(table, tmp_path, wishes)
 
     assert manifest.title == "yes: no"
     assert {name: (each.source, each.min, each.max, each.unit) for name, each in manifest.metrics.items()} == {
         "acc._all": ("acc, all", 0, 1, None),
         "b": ("b_%", 0, 100, None),
+        "c_percent": (None, 0, 100, "%"),
         "time_s": (None, 0, None, "s"),
         "score": (None, None, None, None),
     }
@@ -198,7 +200,10 @@ BOARDS: dict[str, tuple[str, list[tuple[str, str, str | None, list[str] | None]]
     "nor are four of five that have the metric": (
         rows("model,task,acc,f1", *((m, t, "" if t == "a" else 0.5, 0.5) for m, t in product("ab", "edcba"))),
         [("mean", "mean", "acc", ["b", "c", "d", "e"]), ("mean-f1", "mean", "f1", None)]),
-    "nor are none of five": (
+    "five of six that have the metric": (
+        rows("model,task,acc", *((m, t, "" if t == "a" else 0.5) for m, t in product("ab", "fedcba"))),
+        [("mean", "mean", "acc", list("bcdef")), ("borda", "borda", "acc", list("bcdef"))]),
+    "the others, where one task has the second metric": (
         rows("model,task,acc,f1", *((m, t, 0.5, 0.5 if t == "a" else "") for m, t in product("ab", "edcba"))),
         [("mean", "mean", "acc", None), ("borda", "borda", "acc", None), ("mean-f1", "mean", "f1", ["a"])]),
     "groups of the tasks that have the metric": (
@@ -215,10 +220,14 @@ BOARDS: dict[str, tuple[str, list[tuple[str, str, str | None, list[str] | None]]
 def test_boards_average_over_the_tasks_and_groups_that_there_are(tmp_path: Path, name: str) -> None:
     """Each over the tasks that have its metric."""
     text, boards = BOARDS[name]
-    drafted = manifest_of(text, tmp_path).leaderboards
-    told = [(each.name, each.method, getattr(each, "metric", None), getattr(each, "tasks", None)) for each in drafted]
+    manifest = manifest_of(text, tmp_path)
+    told = [
+        (each.name, each.method, getattr(each, "metric", None), getattr(each, "tasks", None))
+        for each in manifest.leaderboards
+    ]
 
     assert told == boards
+    assert list(manifest.task_ids() or ()) == sorted(manifest.task_ids() or ())
 
 
 def test_the_groups_of_a_board_are_those_of_its_tasks(tmp_path: Path) -> None:
@@ -248,6 +257,9 @@ GRIDS: dict[str, tuple[str, object, object, object]] = {
     "items that differ from task to task": (
         episodes({"a": [0, 1], "b": [0, 1]}, {"x": ["10", "9"], "y": ["b", "9"]}), [0, 1], None,
         {"x": ["9", "10"], "y": ["9", "b"]}),
+    "items that are called by what is a digit and no number": (
+        episodes({"a": [0, 1], "b": [0, 1]}, {"x": ["\N{SUPERSCRIPT TWO}", "1"]}), [0, 1], ["1", "\N{SUPERSCRIPT TWO}"],
+        None),
     "no task": (
         rows("model,doc_id,time", *product("ab", ("10", "9"), (3,))), [0], ["9", "10"], None),
 }  # fmt: skip
@@ -309,7 +321,15 @@ def test_labels_are_classes_or_numbers(tmp_path: Path, name: str) -> None:
     (board,) = manifest.leaderboards
 
     assert (list(manifest.metrics), board.ranked) == (metrics, metrics[0])  # type: ignore[attr-defined]
+    assert manifest.task_ids() == (("t",) if "task" in text else ("all",))
     assert (said.classes, said.positive) == (classes, positive)
+
+
+def test_what_has_more_than_labels_is_a_table_of_results(tmp_path: Path) -> None:
+    """Also where two of its columns are called as those of labels."""
+    draft = draft_of("item,label,model,acc\n1,x,a,0.5\n2,y,a,0.6\n", tmp_path)
+
+    assert draft.roles == Roles("model", item=("item",), metrics=("acc",), recorded=("label",))
 
 
 def test_what_no_name_says_is_asked_with_what_may_be_answered(tmp_path: Path) -> None:
@@ -400,6 +420,7 @@ def test_a_harness_says_which_way_its_metrics_are_better(tmp_path: Path) -> None
     path.write_text(json.dumps(said))
     draft = draft_manifest(read_sheet(sent([path]), tmp_path / "unpacked", LIMITS), "r", Wishes(), nobody)
 
+    assert "description: Results of lm-eval." in draft.text
     assert {each.column: each.direction for each in draft.metrics} == {
         "acc,strict": "minimize", "zeta,none": "maximize", "eta": None
     }  # fmt: skip

@@ -19,7 +19,7 @@ from app.kinds.predictions.disclosed import (
     shown_score_of,
 )
 from app.kinds.predictions.labels import choose_public, labels_digest, warn_of_parts
-from app.kinds.predictions.report import in_steps, nice_step
+from app.kinds.predictions.report import LAYOUTS, in_steps, nice_step
 from app.manifest.model import GridFacts, Manifest
 from app.stats.calibrated import Calibrated
 from app.values.scores import Labels, PredictionBlock
@@ -354,3 +354,51 @@ def test_what_is_computed_between_entrants_is_as_coarse(column: str, cell: Cell,
     assert coarse_table(replace(pairs, name="leaderboard/main"), 3).rows == ((on_board,),)
     assert coarse_table(replace(pairs, name="curves"), 3) == replace(pairs, name="curves")
     assert coarse(private(is_exact=True), pairs) == coarse(NO_SECRET, pairs) == pairs
+
+
+def test_every_interval_of_a_metric_is_in_the_step_of_its_widest_one() -> None:
+    """Metric by metric and task by task; its ends are never drawn in, and what is no number stays as it is."""
+
+    def row(task: str, metric: str, point: float | None, low: float | None, high: float | None, tag: str) -> list[Cell]:
+        return [task, metric, point, low, high, tag, "how", 0.95, None if point is None else 0.44, 7, "note"]
+
+    rows = [row("t", "auc", 0.537, 0.41, 0.59, "B"), row("t", "auc", 0.537, 0.11, 0.89, "C"),
+            row("t", "auc", 0.537, None, 0.99, "D"), row("t", "f1", 0.537, 0.41, 0.59, "B"),
+            row("u", "auc", 0.537, 0.51, 0.56, "C"), row("u", "f1", 0.537, 0.41, 0.59, "A"),
+            row("v", "auc", 0.537, 0.11, 0.89, "B"), row("v", "auc", 0.537, 0.41, 0.59, "C"),
+            row("u", "mcc", None, None, None, "B"), row("u", "zero", 0.0, None, None, "B")]  # fmt: skip
+    shown = Grain(3, 0.95).measurement(Measurement("A", {}, rows={"intervals": [tuple(each) for each in rows]}), {})
+    told = [[*row[2:5], row[8]] for row in shown.rows["intervals"]]
+
+    assert told == [
+        [0.5, 0.4, 0.6, 0.4], [0.5, 0.1, 0.9, 0.4], [0.5, None, 1.0, 0.4],
+        [0.55, 0.4, 0.6, 0.45], [0.54, 0.51, 0.56, 0.44], [0.5, 0.4, 0.6, 0.4],
+        [0.5, 0.1, 0.9, 0.4], [0.5, 0.4, 0.6, 0.4], [None, None, None, None], [0.0, None, None, 0.44],
+    ]  # fmt: skip
+    assert [[*row[:2], *row[5:8], *row[9:]] for row in shown.rows["intervals"]] == [
+        [*row[:2], *row[5:8], *row[9:]] for row in rows
+    ]
+
+
+def test_a_measurement_is_shown_in_steps_from_its_points_to_its_tables() -> None:
+    """Replicates move with their number, limits and reports are rounded, each task of a report by its own size."""
+    point = Estimate(0.537, 0.41, 0.59, calibrated=Calibrated(0.11, 0.89, "x", 17.3))
+    names = [column.name for column in LAYOUTS["reliability"].columns]
+    reports = [(task, *[0.437] * len(names)) for task in ("few", "many")]
+    exact = Measurement("A", {"auc": point, "none": Estimate(None, 0.1, 0.2)}, rows={"reliability": reports},
+                        replicates={"auc": np.array([0.5, 0.6]), "none": np.array([1.0])}, bounds=(0.1234, None),
+                        elsewhere={"without t": 1.0})  # type: ignore[arg-type, dict-item]  # fmt: skip
+    truth = {"few": labels(100), "many": labels(10_000)}
+    shown = Grain(3, 0.95).measurement(exact, truth)
+
+    assert shown.estimates == {
+        "auc": Estimate(0.5, 0.4, 0.6, calibrated=Calibrated(0.1, 0.9, "x", 17.0)), "none": Estimate(None)
+    }  # fmt: skip
+    assert shown.replicates["auc"].tolist() == pytest.approx([0.463, 0.563])
+    assert shown.replicates["none"].tolist() == [1.0]
+    assert (shown.bounds, shown.elsewhere) == ((0.12, None), {})
+    assert [list(row) for row in shown.rows["reliability"]] == [
+        [task, *(RowSteps.of(truth[task]).cell("reliability", name, 0.437) for name in names)]
+        for task in ("few", "many")
+    ]
+    assert shown.rows["reliability"][0][1:] != shown.rows["reliability"][1][1:]
