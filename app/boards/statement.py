@@ -15,7 +15,7 @@ from app.values.facts import FLAGS
 from app.values.table import Cell, Table
 
 NAMED = 4
-"""Names that a sentence lists: with more it would take more than two lines."""
+"""Names that a sentence lists: it stands whole above a board, on a phone, too."""
 
 FEW_UNITS = 5
 """With fewer a test rests on Student's quantile of hardly any degrees of freedom, which the sentence says."""
@@ -89,7 +89,7 @@ def _statement(ranked: Sequence[Record], unranked: Sequence[Record], meta: Mappi
     n_unsaid = len(unranked) + sum(row["may_be_first"] is None for row in ranked) - len(unsure)
     said += [_rest(ranked, n_unsaid, meta), *_imagined(ranked, meta), *_alike(meta)]
     flagged = [row for row in (*lacking, *unsure, *first) if row.get("flags")]
-    return [*said, f"Flagged: {first_few(flagged, NAMED, _flags_of, between='; ')}."] if flagged else said
+    return [*said, _flagged(flagged)] if flagged else said
 
 
 def _untested(ranked: Sequence[Record], meta: Mapping[str, Any]) -> Iterator[str]:
@@ -204,8 +204,13 @@ def _with_gaps(row: Record) -> str:
     return in_words(str(row["entrant"])) + (f" ({', '.join(facts)})" if facts else "")
 
 
-def _flags_of(row: Record) -> str:
-    return f"{in_words(str(row['entrant']))} ({flags_in_words(str(row['flags']))})"
+def _flagged(rows: Sequence[Record]) -> str:
+    """Say who is flagged for what, those of whom the same is said together."""
+    by_words: dict[str, list[str]] = {}
+    for row in rows:
+        by_words.setdefault(flags_in_words(str(row["flags"])), []).append(in_words(str(row["entrant"])))
+    alike = [f"{first_few(names, NAMED)} ({words})" for words, names in by_words.items()]
+    return f"Flagged: {first_few(alike, NAMED, between='; ')}."
 
 
 def flags_in_words(flags: str) -> str:

@@ -905,7 +905,7 @@ def how_it_is_known(
     table: Table, statement: Sequence[str], notes: Sequence[str], board: BoardRows | None
 ) -> Sequence[tuple[str, Sequence[str | FoldedLine]]]:
     """Return what stands behind a board's ranks: headings with lines, the statement first."""
-    # Above a board is room for two lines; whom these only count is named here.
+    # Above a board a few are named; whom its sentences only count is named here.
     everybody = list(_all_first(table))
     said = [line for each in statement for line in (everybody if everybody and " may be first" in each else [each])]
     known: dict[str, list[str | FoldedLine]] = {"Who may be first": [*said, *_looks(table)]} if statement else {}
@@ -1026,10 +1026,17 @@ def _heading(note: str) -> str:
 
 
 def board_chips(measures: str, table: Table, counts: Sequence[Count]) -> Iterator[tuple[str, str]]:
-    """Yield what a board rests on: its tasks, how they depend on each other, how stable it is, its metric, its gaps.
+    """Yield what a board rests on: its gaps, its tasks, how they depend on each other, how stable it is, its metric.
 
-    Of those for which there is no room the last ones are left out.
+    Of those for which there is no room the last ones are left out: what is missing comes first.
     """
+    told: set[str] = set()
+    for each in sorted(counts, key=lambda each: each.word == "absent"):
+        # What failed is absent, and imputed: it is said once.
+        if each.word not in ("attempted", "included") and each.text not in ("0", *told):
+            told.add(each.text)
+            word = "missing" if each.word in ("failed", "absent") else each.word
+            yield f"{each.text} {word}", f"Results {word}, over all entrants"
     n_tasks, dependence, stability = (table.meta.get(name) for name in ("n_tasks", "dependence", "stability"))
     if isinstance(dependence, Mapping) and dependence.get("n_units"):
         yield _units(dependence)
@@ -1048,13 +1055,6 @@ def board_chips(measures: str, table: Table, counts: Sequence[Count]) -> Iterato
         )
     if measures:
         yield measures, "What the board measures"
-    told: set[str] = set()
-    for each in sorted(counts, key=lambda each: each.word == "absent"):
-        # What failed is absent, and imputed: it is said once.
-        if each.word not in ("attempted", "included") and each.text not in ("0", *told):
-            told.add(each.text)
-            word = "missing" if each.word in ("failed", "absent") else each.word
-            yield f"{each.text} {word}", f"Results {word}, over all entrants"
 
 
 def _units(dependence: Mapping[str, Any]) -> tuple[str, str]:

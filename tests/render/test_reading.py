@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from app.boards.statement import with_statement
-from app.render.table_page import legend
+from app.render.table_page import board_chips, legend, tally
 from app.values.table import Cell, Column, Table
 
 COLUMNS = tuple(Column(name, name.capitalize()) for name in ("rank", "entrant", "may_be_first", "flags"))
@@ -33,10 +33,28 @@ def test_flags_of_who_may_be_first_stand_beside_their_names_in_words() -> None:
 
 
 def test_a_flag_is_told_where_not_everybody_is_named() -> None:
-    """A page cuts a long sentence: that some of those who may be first are flagged stands before their names."""
+    """Of many a sentence names four: that some of those who may be first are flagged stands before their names."""
     many = [(rank, f"model{rank}", True, "same_rows" if rank > 5 else None) for rank in range(1, 8)]
 
     assert said(*many)[1].startswith("Six others may be first too (two flagged): model2, ")
+
+
+def test_the_same_flag_of_several_is_said_once() -> None:
+    """The words of a flag are long; with them behind each name the line above a board took half a phone."""
+    rows = [(rank, f"model{rank}", True, "exact_best" if rank == 2 else "same_rows") for rank in range(1, 7)]
+
+    assert said(*rows)[-1] == (
+        "Flagged: model1, model3, model4, model5 and 1 more (rows with the same digits under two entrants); "
+        "model2 (values that are exactly the best possible)."
+    )
+
+
+def test_what_is_missing_is_the_first_chip_of_a_board() -> None:
+    """Chips for which there is no room are left out from the end."""
+    table = Table("leaderboard/small", "Small", (Column("n_absent", "Absent", "integer"),), ((3,),), (), {"n_tasks": 9})
+    chips = [words for words, _ in board_chips("Error", table, tally(table))]
+
+    assert chips == ["3 missing", "9 tasks", "Error"]
 
 
 def test_the_sentence_follows_the_rows() -> None:

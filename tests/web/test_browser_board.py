@@ -5,6 +5,7 @@ The pages are those of boards of 30 and of 324 entrants as they are published; n
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -132,6 +133,23 @@ def test_the_rows_are_what_one_sees_first(
     assert browser.execute_script(FIRST_ROW) <= most_down
     assert browser.execute_script(ROWS_SEEN) >= least_seen
     assert browser.execute_script(WIDTH) <= size[0]
+
+
+@pytest.mark.parametrize("width", [320, 400, 1280])
+def test_what_qualifies_the_first_place_is_shown_whole(browser: Chrome, tmp_path: Path, width: int) -> None:
+    """On a phone the flags of the first, at the end of long sentences, and what is missing were not to be seen."""
+    table = board(30)
+    counted = (*table.columns, Column("n_absent", "Absent", "integer"))
+    said = ["A leads.", "All others are ruled out as first, at 95 %. " * 8, "Flagged: A (rows of B)."]
+    lacking = replace(table, columns=counted, rows=tuple((*row, 1) for row in table.rows),
+                      meta={**table.meta, "statement": said})  # fmt: skip
+    show(browser, page_of(lacking), tmp_path, width, 800)
+
+    assert browser.execute_script("const [each] = arguments[0]; return each.scrollHeight - each.clientHeight", [
+        browser.find_element("id", "says")]) <= 1  # fmt: skip
+    shown = browser.find_element("css selector", ".chips")
+    assert "30 missing" in shown.text
+    assert browser.execute_script(WIDTH) <= width
 
 
 @pytest.mark.parametrize("width", [320, 375, 1280])
