@@ -896,7 +896,7 @@ class ItemWriter(Writer):
 
 def _in_order(items: list[str]) -> list[str]:
     """Return items in the order of their numbers where all are whole ones, else of the alphabet."""
-    whole = all(item.isascii() and item.isdigit() for item in items)
+    whole = all(item.isascii() and item.isdigit() and len(item) < 19 for item in items)
     return sorted(items, key=int) if whole else sorted(items)
 
 

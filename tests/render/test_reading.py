@@ -45,7 +45,7 @@ def test_the_same_flag_of_several_is_said_once() -> None:
 
     assert said(*rows)[-1] == (
         "Flagged: model1, model3, model4, model5 and 1 more (rows with the same digits under two entrants); "
-        "model2 (values that are exactly the best possible)."
+        "model2 (values that are exactly the best possible, or errors of zero or less)."
     )
 
 
