@@ -155,7 +155,7 @@ def _place(row: dict[str, Cell]) -> dict[str, Cell]:
 
 def moves_between(before: Table | None, after: Table, names: Collection[str]) -> Iterator[dict[str, Cell]]:
     """Yield entrants other than `names` whose rank would change, in the order of the board."""
-    was = {} if before is None or not before.rows else {row["entrant"]: row.get("rank") for row in before.records()}
+    was = {} if before is None else {row["entrant"]: row.get("rank") for row in before.records()}
     for row in after.records():
         entrant = row.get("entrant")
         if entrant in was and entrant not in names and was[entrant] != row.get("rank"):

@@ -1,14 +1,17 @@
 """The denominator: every registration of a benchmark with what became of it."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
 
-from app.db.models import StoredPrereg, Submission
+from app.db.models import Benchmark, EntrantReservation, ManifestVersion, StoredPrereg, Submission
+from app.kinds.parse import parse_manifest
 from app.prereg.prereg import sha256_hex
-from app.store.preregs import RegistrationStatus
+from app.store.benchmarks import Declared
+from app.store.preregs import Decided, RegistrationStatus, registrations_table, submitters_table
 from tests.cases.chamber import MANIFEST as ARM
 from tests.cases.chamber import PREREG as DOCUMENT
 from tests.cases.chamber import bundle, zipped
@@ -52,7 +55,12 @@ def registered(
         pytest.param(registered("published", by=2), "reported_by_other", id="another's report"),
         pytest.param(registered("not_admitted", "published", by=1), "reported", id="one's own beside it"),
         pytest.param(registered(days_ago=29), "awaited", id="30 days are given"),
+        pytest.param(registered(days_ago=30), "awaited", id="to their last instant"),
         pytest.param(registered(days_ago=31), "overdue", id="then it is late"),
+        pytest.param(registered(days_ago=60), "overdue", id="as long again"),
+        pytest.param(registered("withdrawn", "published", by=2), "reported_by_other", id="another's, whatever else"),
+        pytest.param(registered("withdrawn", by=2), "awaited", id="what another withdrew is nothing"),
+        pytest.param(registered("not_admitted", by=2, purpose="debug"), "reported_by_other", id="another's debug run"),
         pytest.param(registered(days_ago=61), "never_reported", id="after 60 nobody waits"),
         pytest.param(registered(days_ago=1000, within=None), "awaited", id="without a time nothing is late"),
     ],
@@ -60,6 +68,65 @@ def registered(
 def test_what_became_of_a_registration(registration: RegistrationStatus, outcome: str) -> None:
     """By its submissions, whose they are, and its time."""
     assert registration.outcome(NOW) == outcome
+
+
+def test_an_embargo_ends_with_its_time_or_with_a_submission() -> None:
+    """At the very instant it is over."""
+    silent, sent = registered(), registered("withdrawn")
+
+    for registration, until, is_under in (
+        (silent, None, False), (silent, NOW, False), (silent, NOW + timedelta(seconds=1), True),
+        (sent, NOW + timedelta(seconds=1), False),
+    ):  # fmt: skip
+        registration.prereg.embargo_until = until
+        assert registration.is_under_embargo(NOW) is is_under
+
+
+def test_registrations_are_listed_and_counted_by_their_outcome() -> None:
+    """With the latest submission, who sent any, and the names that are kept, until the first of them is free."""
+    manifest = parse_manifest(MANIFEST)
+    declared = Declared(Benchmark(id=1, slug="small"), ManifestVersion(id=1, version=1), manifest)
+    kept = [EntrantReservation(name=name, until=NOW + timedelta(days=days)) for name, days in (("A", 9), ("B", 2))]
+    several = registered("published", "withdrawn", "published")
+    for number, submission in zip((7, 9, 8), several.submissions, strict=True):
+        submission.id = number
+    several = replace(several, submitters=["b", "a", "b"], attested_at=NOW, reserved=kept)
+    every = [several, replace(registered(days_ago=31), registrant="a"), registered("withdrawn"), registered()]
+    for each in every[1:]:
+        for submission in each.submissions:
+            submission.id = 1
+    table = registrations_table(declared, every, NOW, 1)
+    first, second = list(table.records())[:2]
+    counts = list(submitters_table(declared, every, NOW).records())
+
+    assert [row["outcome"] for row in table.records()] == ["reported", "overdue", "withdrawn", "awaited"]
+    assert table.notes == ("4 registrations, 1 reported.", "1 registration of these submitters names no benchmark.")
+    assert registrations_table(declared, every[:1], NOW).notes == ("1 registration, 1 reported.",)
+    assert "2 registrations of these submitters name no benchmark." in registrations_table(declared, [], NOW, 2).notes
+    assert (first["n_submissions"], first["submission"], first["submitted_by"]) == (3, 9, "b, a")
+    assert (first["reserved"], first["reserved_until"]) == ("A, B", kept[1].until.isoformat())
+    assert (first["attested_at"], first["registered_at"]) == (NOW.isoformat(), (NOW - timedelta(days=1)).isoformat())
+    assert second["due_at"] == (NOW - timedelta(days=1)).isoformat()
+    empty = ("attested_at", "submission", "submitted_by", "reserved", "reserved_until")
+    assert [second[name] for name in empty] == [None] * 5
+    assert [[row[name] for name in ("registered_by", "n_registered", "n_reported", "n_withdrawn", "n_awaited",
+                                    "n_overdue", "n_never_reported")] for row in counts] == [
+        ["a", 1, 0, 0, 0, 1, 0], ["lab", 3, 1, 1, 1, 0, 0]]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("claim", "status"),
+    [
+        (("A", None, None), "current"), (("B", None, None), "superseded"), (("A, C", "A", "C"), "withdrawn"),
+        (("A, B", "B", "A"), "superseded"), (("nobody", "x", "y"), "current"),
+    ],
+)  # fmt: skip
+def test_a_claim_is_as_current_as_the_last_of_whom_it_is_about(claim: tuple[str | None, ...], status: str) -> None:
+    """And its submission as the first of its entrants."""
+    decided = Decided(1, None, [], {"B": "superseded", "A": "current", "C": "withdrawn"})
+
+    assert decided.status_of(dict(zip(("entrant", "first", "second"), claim, strict=True))) == status
+    assert decided.status == "current"
 
 
 def test_a_registration_without_a_report_is_public(site: Site) -> None:
