@@ -48,10 +48,25 @@ def with_statement(table: Table) -> Table:
     rows = list(table.records())
     ranked = sorted((row for row in rows if row["rank"] is not None), key=lambda row: float(row["rank"] or 0))
     said = _statement(ranked, [row for row in rows if row["rank"] is None], table.meta)
-    choice = table.meta.get("choice")
     # Who reads the statement alone reads whose board it is, too.
-    said += [f"{choice['label']}."] if said and isinstance(choice, Mapping) and choice.get("is_made") else []
+    said += _whose(table.meta) if said else []
     return replace(table, meta={**table.meta, "statement": said})
+
+
+def beside_choice(meta: Mapping[str, Any]) -> list[str]:
+    """Return the sentences of a board where a reader's choice is shown beside them: whose board it is, is said there.
+
+    >>> choice = {"label": "Your selection", "is_made": True}
+    >>> beside_choice({"statement": ["A leads.", "Your selection."], "choice": choice})
+    ['A leads.']
+    """
+    said = list(meta.get("statement", ()))
+    return said[:-1] if said and said[-1:] == _whose(meta) else said
+
+
+def _whose(meta: Mapping[str, Any]) -> list[str]:
+    choice = meta.get("choice")
+    return [f"{choice['label']}."] if isinstance(choice, Mapping) and choice.get("is_made") else []
 
 
 def _statement(ranked: Sequence[Record], unranked: Sequence[Record], meta: Mapping[str, Any]) -> list[str]:

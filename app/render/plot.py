@@ -463,12 +463,13 @@ class Whisker:
 
 
 def column_scale(marks: Sequence[WhiskerMark]) -> LinearScale | None:
-    """Return the scale of a column's (point, low, high), or None when there is none.
+    """Return the scale of a column's (point, low, high), or None where no interval has a length.
 
-    Points far from the others (Tukey's fences) do not stretch the scale: they would press all the others
-    together. They are drawn as arrows at its end, and their numbers are beside them.
+    That of a baseline, which is compared with itself, has none: alone it is nothing to draw. Points far from the
+    others (Tukey's fences) do not stretch the scale: they would press all the others together. They are drawn as
+    arrows at its end, and their numbers are beside them.
     """
-    if not marks:
+    if not any(low < high for _, low, high in marks):
         return None
     near = _without_outliers(marks)
     low, high = min(mark[1] for mark in near), max(mark[2] for mark in near)

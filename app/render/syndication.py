@@ -16,6 +16,7 @@ from typing import Any
 from xml.etree.ElementTree import Element, SubElement, tostring
 from xml.sax.saxutils import escape, quoteattr
 
+from app.boards.statement import beside_choice
 from app.manifest.model import Manifest
 from app.render.text import format_cell
 from app.store.news import News
@@ -111,7 +112,7 @@ def board_picture(table: Table, benchmark: str, snapshot: int, filtered: str = "
     shown_as = next((column.title for column in table.columns if column.name == "entrant"), "Entrant")
     heads = ("Rank", shown_as, "" if score is None else score.title)
     asked = _wrapped(choice_of(table)) + _wrapped(f"Filtered by a reader. {filtered}" if filtered else "")
-    asked += _wrapped(" ".join(table.meta.get("statement", ())))
+    asked += _wrapped(" ".join(beside_choice(table.meta)))
     head = LINE * len(asked)
     height = ROW * (len(rows) + 3) + 2 * PAD + head
     caption = f"snapshot {snapshot}; {len(ranked):,} ranked"

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from app.boards.entrant_fields import Condition, Values, Wish, offered_bounds, offered_values
 from app.boards.explore import Choice, groups_named, listed_tasks, weighed_groups
 from app.boards.standing import MOST_PAIRED
-from app.boards.statement import NAMED, flags_in_words
+from app.boards.statement import NAMED, beside_choice, flags_in_words
 from app.db.models import Snapshot
 from app.errors import FieldRejected, Problem
 from app.kinds.contract import NO_FACTS, PageFacts
@@ -655,6 +655,11 @@ class TablePage(Page):
             return self.filter_note
         return list(self.table.meta.get("statement", ()))
 
+    @cached_property
+    def said_above(self) -> Sequence[str]:
+        """Return the statement as it stands above the rows, where a note says of a reader's choice whose it is."""
+        return self.filter_note or beside_choice(self.table.meta)
+
     @property
     def guide(self) -> str:
         """Return what a reader must know before the rows: of a board only that its benchmark is retired."""
@@ -674,7 +679,7 @@ class TablePage(Page):
         """Return how the board is known: headings, each with its lines."""
         # What stands above the rows of a choice is not said again.
         n_above = len(self.filter_note) + bool({"choice", "last_good"} & set(self.table.meta))
-        known = how_it_is_known(self.table, self.statement, self.table.notes[n_above:], self.board)
+        known = how_it_is_known(self.table, self.said_above, self.table.notes[n_above:], self.board)
         guide = self.view.facts.guide
         told = [("News", self.view.frame.news)] if self.view.frame and self.view.frame.news else []
         return [*told, *known, *([("What may be claimed", [guide])] if guide and not self.guide else [])]

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from app.boards.statement import with_statement
+from app.render.board import BoardRows
 from app.render.table_page import board_chips, legend, tally
 from app.values.table import Cell, Column, Table
 
@@ -155,3 +156,14 @@ def test_who_has_no_rank_and_would_lead_whatever_is_missing_is_named() -> None:
         "B leads.",
         "A has no rank, and would lead whatever the missing results were.",
     ]
+
+
+def test_an_axis_needs_an_interval_to_draw() -> None:
+    """On one task of a board of skill scores the baseline alone has an interval, from 0 to 0: its axis was empty."""
+    named = (Column("rank", "Rank", "integer"), Column("entrant", "Entrant", "text"))
+    columns = (*named, Column("skill", "Skill", interval=("low", "high")), Column("low", "Low"), Column("high", "High"))
+    rows: list[tuple[Cell, ...]] = [(1, "A", 0.5, None, None), (2, "Base", 0.0, 0.0, 0.0)]
+    table = Table("leaderboard/small", "Small", columns, tuple(rows), (), {"rank_by": "skill"})
+
+    assert BoardRows(table, rows).axis is None
+    assert BoardRows(table, [(1, "A", 0.5, 0.4, 0.6), *rows[1:]]).axis is not None
