@@ -719,7 +719,9 @@ class TablePage(Page):
             )
         ranked = [each for each in self.table.columns if each.name in ("rank", "may_be_first", "flags", "n_leaked")]
         shown = [self.board.score, *self.board.others] if self.board.score else self.board.others
-        return legend([*ranked, *(each.column for each in shown)], self.table)
+        # A flag of a row is a mark with its words, and its name only where a reader chose that column.
+        has_names = any(each.column.name == "flags" for each in shown)
+        return legend([*ranked, *(each.column for each in shown)], self.table, has_flag_names=has_names)
 
     @property
     def _but_snapshot(self) -> Links:
@@ -1128,11 +1130,13 @@ def apart(table: Table, rows: Sequence[Sequence[Cell]]) -> UnrankedHeading | Non
     return UnrankedHeading(start, f"Without a rank: {them}", ())
 
 
-def legend(columns: Sequence[Column], table: Table | None = None) -> list[tuple[str, GlossaryEntry]]:
+def legend(
+    columns: Sequence[Column], table: Table | None = None, *, has_flag_names: bool = True
+) -> list[tuple[str, GlossaryEntry]]:
     """Return the titles of the columns with the glossary entry that explains them, each entry once.
 
     An entry that explains several has its own title. Of the flags those are explained that are raised in the rows of
-    the table.
+    the table, by their names where these stand in cells.
     """
     known = {entry.anchor: entry for entry in glossary_entries()}
     titles: dict[str, set[str]] = {}
@@ -1140,26 +1144,32 @@ def legend(columns: Sequence[Column], table: Table | None = None) -> list[tuple[
         if column.glossary in known:
             titles.setdefault(column.glossary or "", set()).add(column.title)
     return [
-        (known[anchor].term if len(named) > 1 else named.pop(), _on_this_board(known[anchor], columns, table))
+        (
+            known[anchor].term if len(named) > 1 else named.pop(),
+            _on_this_board(known[anchor], columns, table, has_flag_names),
+        )
         for anchor, named in titles.items()
     ]
 
 
-def _on_this_board(entry: GlossaryEntry, columns: Sequence[Column], table: Table | None) -> GlossaryEntry:
+def _on_this_board(
+    entry: GlossaryEntry, columns: Sequence[Column], table: Table | None, has_flag_names: bool
+) -> GlossaryEntry:
     """Return an entry as it holds for these columns: with the unit of a time, and of flags those that are raised."""
     unit = next((each.unit for each in columns if each.glossary == entry.anchor == "median_time" and each.unit), "s")
     per = unit.removeprefix("s ")
     if per == unit:
-        return _as_raised(entry, table)
+        return _as_raised(entry, table, has_flag_names)
     return replace(entry, text=f"The median over tasks of the reported seconds {per} on this board.")
 
 
-def _as_raised(entry: GlossaryEntry, table: Table | None) -> GlossaryEntry:
+def _as_raised(entry: GlossaryEntry, table: Table | None, has_names: bool) -> GlossaryEntry:
     if entry.anchor != "flags" or table is None or "flags" not in table.column_names():
         return entry
     at = table.index("flags")
     raised = {flag for row in table.rows for flag in str(row[at] or "").split()}
-    explained = "; ".join(f"{flag}: {flags_in_words(flag)}" for flag in FLAGS if flag in raised)
+    known = [flag for flag in FLAGS if flag in raised]
+    explained = "; ".join((f"{flag}: " if has_names else "") + flags_in_words(flag) for flag in known)
     return replace(entry, text=f"Oddities found in the results; here {explained}.") if explained else entry
 
 

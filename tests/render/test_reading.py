@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from app.boards.statement import with_statement
 from app.render.board import BoardRows
-from app.render.table_page import board_chips, legend, tally
+from app.render.table_page import TablePage, TableView, board_chips, legend, tally
 from app.values.table import Cell, Column, Table
 
 COLUMNS = tuple(Column(name, name.capitalize()) for name in ("rank", "entrant", "may_be_first", "flags"))
@@ -156,6 +156,22 @@ def test_who_has_no_rank_and_would_lead_whatever_is_missing_is_named() -> None:
         "B leads.",
         "A has no rank, and would lead whatever the missing results were.",
     ]
+
+
+def test_a_board_names_its_flags_in_words_alone_where_it_shows_marks() -> None:
+    """A row has a mark, whose words are those of the legend; the name is for whoever reads it in a cell."""
+    named = tuple(Column(each.name, each.title, glossary="flags" if each.name == "flags" else None) for each in COLUMNS)
+    view = TableView("small", "/small", replace(board((1, "copy", True, "exact_best")), columns=named))
+    usual, every, chosen = (
+        dict(TablePage(title="Small", view=view, asked=asked).legend)["Flags"].brief
+        for asked in ([], [("detail", "1")], [("column", "flags")])
+    )
+
+    assert (
+        usual
+        == "Oddities found in the results; here values that are exactly the best possible, or errors of zero or less."
+    )
+    assert every == chosen == usual.replace("here ", "here exact_best: ")
 
 
 def test_an_axis_needs_an_interval_to_draw() -> None:
