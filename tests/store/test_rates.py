@@ -70,8 +70,9 @@ def test_the_latest_tries_of_each_token_are_kept(session: Session, monkeypatch: 
         for text in (MANIFEST, MANIFEST.replace("slug: tiny", "slug: other"))
     )
     other = tries.keep_try(session, here, bea, 422, {"detail": "bea's"}, is_dry=False)
+    sent = ((here, False), (here, True), (there, False), (here, False))
     kept = [tries.keep_try(session, where, ann, 422, {"detail": f"{at}"}, is_dry=is_dry)
-            for at, (where, is_dry) in enumerate(((here, False), (here, True), (there, False), (here, False)))]  # fmt: skip
+            for at, (where, is_dry) in enumerate(sent)]  # fmt: skip
     listed = tries.own_tries(session, ann)
 
     assert [(each.detail, slug) for each, slug in listed] == [("3", "tiny"), ("2", "other"), ("1", "tiny")]
