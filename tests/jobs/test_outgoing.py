@@ -5,10 +5,23 @@ import base64
 import hashlib
 import hmac
 import ipaddress
+from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
-from app.jobs.notifying import NotDelivered, complain_about, post, resolve, shown_secret, signed
+from app.jobs.notifying import (
+    NotDelivered,
+    Outgoing,
+    complain_about,
+    message_of,
+    payload_of,
+    post,
+    resolve,
+    shown_secret,
+    signed,
+)
+from app.store.notifications import CONFIRM, Due
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 
@@ -52,9 +65,64 @@ def test_an_address_that_cannot_be_told_is_refused_with_the_reason(address: str,
     assert words in (complain_about(address) or "")
 
 
-def test_a_public_address_is_accepted() -> None:
-    """With a path and a query."""
-    assert complain_about("https://example.com/hooks/1?key=2") is None
+@pytest.mark.parametrize(
+    ("address", "networks"),
+    [
+        ("https://example.com/hooks/1?key=2", ()),
+        ("https://example.com:8443/", ()),
+        (f"https://example.com/{'a' * 480}", ()),
+        ("https://192.0.1.1/", ()),
+        ("https://[2001:4860:4860::8888]/", ()),
+        ("http://127.0.0.1:9000/", LOOPBACK),
+        ("https://example.com:9000/", LOOPBACK),
+        ("https://8.8.8.8/", LOOPBACK),
+    ],
+)
+def test_a_public_address_is_accepted(address: str, networks: tuple[ipaddress.IPv4Network, ...]) -> None:
+    """With a path and a query, to the last letter that is allowed; where networks are named, of any port and plain."""
+    assert complain_about(address, networks) is None
+
+
+@pytest.mark.parametrize("address", ["https://[::1]/", "https://10.0.0.1/", "ftp://127.0.0.1/"])
+def test_another_private_address_is_refused_where_networks_are_named(address: str) -> None:
+    """An address of the sixth version is in no network of the fourth."""
+    assert complain_about(address, LOOPBACK) is not None
+
+
+AT = datetime(2026, 1, 31, 10, tzinfo=UTC)
+DUE = Due(3, 1, 1, "mailto:ann@example.org", b"k" * 24, "not_admitted", "Its tree was dirty.", AT, 7, "tiny")
+OUTGOING = Outgoing("https://boards.example/", mail_from="us@example.org")
+
+
+@pytest.mark.parametrize(
+    ("event", "says"),
+    [("published", "is on the boards"), ("not_admitted", "was not admitted"), ("superseded", "is superseded")],
+)
+def test_a_mail_says_what_became_of_which_submission_and_where_it_is(event: str, says: str) -> None:
+    """To whom and from whom; as a request it has the same, with the reason and the time."""
+    due = replace(DUE, event=event)
+    message = message_of(due, OUTGOING)
+
+    assert (message["From"], message["To"]) == ("us@example.org", "ann@example.org")
+    assert message["Subject"] == f"plumbline: submission 7 to tiny {says}"
+    assert message.get_content().splitlines() == [
+        f"Submission 7 to tiny {says}.", "Its tree was dirty.", "https://boards.example/submissions/7"
+    ]  # fmt: skip
+    assert payload_of(due, OUTGOING) == {
+        "event": event, "at": AT.isoformat(), "benchmark": "tiny", "submission": 7,
+        "url": "https://boards.example/submissions/7", "reason": "Its tree was dirty.",
+    }  # fmt: skip
+
+
+def test_a_mail_that_confirms_an_address_has_its_code() -> None:
+    """And names no submission."""
+    message = message_of(replace(DUE, event=CONFIRM, submission=None, benchmark=None), OUTGOING)
+
+    assert message["Subject"] == "plumbline: confirm this address"
+    assert message.get_content().splitlines() == [
+        "Its tree was dirty.", f"If it was you, confirm it with this code: {(b'k' * 10).hex()}",
+        "Otherwise do nothing: no mail follows.",
+    ]  # fmt: skip
 
 
 def test_nothing_is_sent_where_the_address_is_wrong() -> None:

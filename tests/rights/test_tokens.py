@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from app.db.engine import make_engine, make_session_factory
@@ -61,6 +61,10 @@ def test_a_former_text_works_for_the_hours_that_it_is_given(session: Session) ->
     assert works == [True, False, True]
     assert [tokens.find_token(session, text) is token for text in (first, third, fourth)] == [False, True, True]
     assert is_about(token.former_until, sql.now(session) + timedelta(hours=1))
+    # Of this transaction, whose beginning a look-up asks for.
+    token.former_until = session.scalars(select(func.now())).one()
+    session.flush()
+    assert [tokens.find_token(session, text) for text in (third, fourth)] == [None, token]
     token.expires_at = sql.now(session)
     with pytest.raises(Conflict, match=f"Token {token.id} expired on"):
         tokens.renew_with_overlap(session, token.id, 1)

@@ -40,6 +40,16 @@ def test_a_minute_s_worth_is_granted_and_then_one_at_a_time(session: Session) ->
     assert (rates.take(session, "a", 3), rates.is_used_up(session, "a", 3), rates.take(session, "b", 3)) == (0, True, 0)
 
 
+def test_a_pause_saves_nothing_up(session: Session) -> None:
+    """Whoever asked for nothing in an hour has a minute's worth, as whoever begins."""
+    rates.take(session, "a", 3)
+    session.execute(update(Rate).values(used_until=func.clock_timestamp() - timedelta(hours=1)))
+
+    assert [rates.take(session, "a", 3) > 0 for _ in range(4)] == [False, False, False, True]
+    session.execute(update(Rate).values(used_until=func.clock_timestamp() - timedelta(hours=1)))
+    assert rates.take_many(session, {"a": 1}, 6)["a"] == pytest.approx(10, abs=2)
+
+
 def test_acts_that_are_over_are_counted_up_to_a_minute(session: Session) -> None:
     """On top of what was used before; more than that makes nobody wait longer."""
     first = rates.take_many(session, {"a": 2, "b": 1}, 6)
@@ -71,8 +81,10 @@ def test_the_latest_tries_of_each_token_are_kept(session: Session, monkeypatch: 
     )
     other = tries.keep_try(session, here, bea, 422, {"detail": "bea's"}, is_dry=False)
     sent = ((here, False), (here, True), (there, False), (here, False))
-    kept = [tries.keep_try(session, where, ann, 422, {"detail": f"{at}"}, is_dry=is_dry)
-            for at, (where, is_dry) in enumerate(sent)]  # fmt: skip
+    kept = [
+        tries.keep_try(session, where, ann, 422, {"detail": f"{at}"}, is_dry=is_dry)
+        for at, (where, is_dry) in enumerate(sent)
+    ]
     listed = tries.own_tries(session, ann)
 
     assert [(each.detail, slug) for each, slug in listed] == [("3", "tiny"), ("2", "other"), ("1", "tiny")]
