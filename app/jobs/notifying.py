@@ -226,12 +226,12 @@ def _literal(host: str) -> Address | None:
 
 
 def _is_allowed(address: Address, networks: Sequence[Network]) -> bool:
-    if any(address.version == network.version and address in network for network in networks):
+    if any(address in network for network in networks):
         return True
     # Outside of global unicast, IPv6 embeds and translates to other addresses, and does not show where it leads.
     if isinstance(address, ipaddress.IPv6Address) and (address not in GLOBAL_UNICAST or address.teredo):
         return False
-    if any(address.version == network.version and address in network for network in NOT_PUBLIC):
+    if any(address in network for network in NOT_PUBLIC):
         return False
     return address.is_global and not address.is_multicast and not address.is_reserved
 

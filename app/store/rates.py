@@ -46,7 +46,7 @@ def take_many(session: Session, taken: Mapping[str, int], per_minute: int) -> di
     later = func.least(func.greatest(_used_until(), now) + spent, now + MINUTE)
     counted = counted.on_conflict_do_update(index_elements=["key"], set_={"used_until": later})
     used = func.extract("epoch", Rate.used_until - func.clock_timestamp())
-    return {key: min(60.0, max(0.0, float(left))) for key, left in session.execute(counted.returning(Rate.key, used))}
+    return {key: max(0.0, float(left)) for key, left in session.execute(counted.returning(Rate.key, used))}
 
 
 def is_used_up(session: Session, key: str, per_minute: int) -> bool:

@@ -33,13 +33,12 @@ from app.kinds.registry import kind_of
 from app.manifest.model import Manifest
 from app.names import name_key
 from app.rights.tokens import tokens_beside
-from app.stats.arrays import IntArray
 from app.store import benchmarks, entrants, labels, rows, series
 from app.store.benchmarks import Declared
 from app.store.sql import one_of, retry_time, take_turns
 from app.values.facts import Finding, flags_by_entrant
 from app.values.fingerprints import Fingerprint, Sampled
-from app.values.scores import Coded, ScoreTable
+from app.values.scores import ScoreTable
 from app.values.table import Table
 
 # A longer one does not fit into the column.
@@ -374,7 +373,9 @@ def _add_entries(
     table: ScoreTable,
 ) -> None:
     state = "pending" if submission.status == "received" else "not_admitted"
-    n_rows = dict(zip(table.entrant.words, _counted(table.entrant).tolist(), strict=True))
+    # Every row has an entrant, but an entrant of predictions has no row.
+    counts = np.bincount(table.entrant.codes, minlength=len(table.entrant.words))
+    n_rows = dict(zip(table.entrant.words, counts.tolist(), strict=True))
     session.add_all(
         Entry(
             submission_id=submission.id,
@@ -385,11 +386,6 @@ def _add_entries(
         )
         for name, entrant in named.items()
     )
-
-
-def _counted(coded: Coded) -> IntArray:
-    """Return how many rows have each word."""
-    return np.bincount(coded.codes[coded.codes >= 0], minlength=len(coded.words))
 
 
 def _tasks_of(table: ScoreTable, keys: rows.RowKeys) -> dict[str, list[int]]:

@@ -118,6 +118,7 @@ def test_linked_tokens_are_one_owner_and_no_chain(session: Session) -> None:
     assert (tokens.find_linked(session, "tiny", bea), tokens.find_linked(session, "other", bea)) == (ann, None)
     link(bea, bea)
     assert tokens.owners(session, number) == {eve: ann}
+    assert tokens.find_linked(session, "tiny", bea) == bea
     assert tokens.tokens_beside(session, number, bea) == [bea]
     assert tokens.owners(session, number + 1) == {}
 

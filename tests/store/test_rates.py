@@ -38,6 +38,7 @@ def test_a_minute_s_worth_is_granted_and_then_one_at_a_time(session: Session) ->
     assert 3 <= soon <= 5
     assert (is_used_up, rates.is_used_up(session, "a", 4), rates.is_used_up(session, "b", 3)) == (False, False, False)
     assert (rates.take(session, "a", 3), rates.is_used_up(session, "a", 3), rates.take(session, "b", 3)) == (0, True, 0)
+    assert not rates.is_used_up(session, "b", 3)
 
 
 def test_a_pause_saves_nothing_up(session: Session) -> None:
@@ -58,6 +59,7 @@ def test_acts_that_are_over_are_counted_up_to_a_minute(session: Session) -> None
     assert first == {"a": pytest.approx(20, abs=2), "b": pytest.approx(10, abs=2)}
     assert again == {"a": pytest.approx(30, abs=3), "b": pytest.approx(60, abs=2)}
     assert max(again.values()) <= 60
+    assert (rates.is_used_up(session, "a", 6), rates.is_used_up(session, "b", 6)) == (False, True)
     assert rates.take_many(session, {}, 6) == {}
 
 
@@ -79,19 +81,16 @@ def test_the_latest_tries_of_each_token_are_kept(session: Session, monkeypatch: 
         benchmarks.create_benchmark(session, parse_manifest(text.encode()), text.encode(), ann).benchmark.id
         for text in (MANIFEST, MANIFEST.replace("slug: tiny", "slug: other"))
     )
-    other = tries.keep_try(session, here, bea, 422, {"detail": "bea's"}, is_dry=False)
-    sent = ((here, False), (here, True), (there, False), (here, False))
-    kept = [
-        tries.keep_try(session, where, ann, 422, {"detail": f"{at}"}, is_dry=is_dry)
-        for at, (where, is_dry) in enumerate(sent)
-    ]
+    sent = [(here, ann, False), (here, ann, True), (there, ann, False), (here, bea, False), (here, ann, False)]
+    made = [tries.keep_try(session, where, who, 422, {"detail": f"{at}"}, is_dry=is_dry)
+            for at, (where, who, is_dry) in enumerate(sent)]  # fmt: skip
     listed = tries.own_tries(session, ann)
 
-    assert [(each.detail, slug) for each, slug in listed] == [("3", "tiny"), ("2", "other"), ("1", "tiny")]
-    assert [each.id for each, _ in tries.own_tries(session, ann, here)] == [kept[3], kept[1]]
-    assert [(each.id, name) for each, name in tries.refused_here(session, here)] == [(kept[3], "ann"), (other, "bea")]
-    found, slug = tries.find_try(session, other)
-    assert (found.document, slug, found.is_dry, found.token_id) == ({"detail": "bea's"}, "tiny", False, bea)
+    assert [(each.detail, slug) for each, slug in listed] == [("4", "tiny"), ("2", "other"), ("1", "tiny")]
+    assert [each.id for each, _ in tries.own_tries(session, ann, here)] == [made[4], made[1]]
+    assert [(each.id, name) for each, name in tries.refused_here(session, here)] == [(made[4], "ann"), (made[3], "bea")]
+    found, slug = tries.find_try(session, made[3])
+    assert (found.document, slug, found.is_dry, found.token_id) == ({"detail": "3"}, "tiny", False, bea)
     with pytest.raises(NotFound):
-        tries.find_try(session, kept[0])
+        tries.find_try(session, made[0])
     assert session.scalar(select(func.count()).select_from(Try)) == 4
