@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from app.manifest.model import Manifest
-from app.names import first_few
+from app.names import first_few, nearest
 from app.prereg.fields import Prereg
 from app.values.facts import BundleFacts, Finding, Forensics, RunFacts
 from app.values.fingerprints import Fingerprint
@@ -196,6 +196,17 @@ SHOWN = 10
 def listed(names: Iterable[str], shown: int = SHOWN) -> str:
     """Return names in alphabetical order for a sentence, cut after the first few."""
     return first_few(sorted(names), shown)
+
+
+def meant(names: Iterable[str], known: Iterable[str]) -> str:
+    """Return the question whether others of those known were meant, to stand after a sentence; empty for none alike.
+
+    >>> meant(["Lfit", "walk"], ["lift", "place"]), meant(["walk"], ["lift"])
+    (' Did you mean lift?', '')
+    """
+    among = list(known)
+    near = [found for name in sorted(names)[:SHOWN] if (found := nearest(name, among))]
+    return f" Did you mean {listed(near)}?" if near else ""
 
 
 SHARED_RULES = KindRules()

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from app.admission.case import Check, Claims, Registered, listed
+from app.admission.case import Check, Claims, Registered, listed, meant
 from app.manifest.model import Manifest
-from app.names import first_few, nearest
+from app.names import first_few
 from app.prereg.fields import Hypothesis, Prereg
 from app.stats.arrays import BoolArray
 from app.values.facts import BundleFacts, RunFacts
@@ -240,17 +240,15 @@ def _strange_conditions(
 
 def _no_conditions(strange: list[str], conditions: Collection[str]) -> str:
     instead = f"it has {listed(conditions)}" if conditions else "its evidence has none"
-    return f"The benchmark has no conditions {listed(strange)}; {instead}."
+    return f"The benchmark has no conditions {listed(strange)}; {instead}.{meant(strange, conditions)}"
 
 
 def _nobody(side: str, entrants: Collection[str], *, is_open: bool) -> str:
     """Return the sentence about a name without results that nobody has announced."""
-    near = nearest(side, entrants)
     too = " (no condition of this name is declared either)" if is_open else ""
-    meant = f" Did you mean {near}?" if near else ""
     return (
         f"Nobody has submitted {side}, and the registration does not list it{too}: "
-        f"a hypothesis about it stays inconclusive until there are results of {side}.{meant}"
+        f"a hypothesis about it stays inconclusive until there are results of {side}.{meant([side], entrants)}"
     )
 
 

@@ -19,6 +19,7 @@ from app.admission.case import (
     in_utc,
     is_after,
     listed,
+    meant,
     numbers,
     outcome_of_gap,
     policy_in_words,
@@ -159,7 +160,11 @@ def _entrants(prereg: Prereg, scores: ScoreTable) -> Check:
         return Check("entrants", "passed", "The preregistration does not restrict the entrants.")
     undeclared = set(scores.entrant.words) - set(prereg.entrants)
     if undeclared:
-        return Check("entrants", "failed", f"Not among the registered entrants: {listed(undeclared)}.")
+        return Check(
+            "entrants",
+            "failed",
+            f"Not among the registered entrants: {listed(undeclared)}." + meant(undeclared, prereg.entrants),
+        )
     return Check("entrants", "passed", "Every entrant is registered.")
 
 
@@ -169,7 +174,9 @@ def _tasks(prereg: Prereg, case: Case, rules: KindRules) -> Check:
         return Check("tasks", "passed", "Neither the preregistration nor the benchmark restricts the tasks.")
     undeclared = set(case.scores.task.words) - set(declared)
     if undeclared:
-        return Check("tasks", "failed", f"Not among the registered tasks: {listed(undeclared)}.")
+        return Check(
+            "tasks", "failed", f"Not among the registered tasks: {listed(undeclared)}." + meant(undeclared, declared)
+        )
     gaps = _missing_tasks(case.scores, set(declared))
     if gaps:
         return _judge_missing_tasks(prereg, rules, some(gaps))
@@ -361,7 +368,9 @@ def _other_seeds(prereg: Prereg, asked: int | list[int] | None) -> Iterator[str]
 def _unknown(what: str, names: Sequence[str], known: Collection[str] | None) -> str:
     """Return the sentence about names that a closed list lacks; empty where it has all, or is open (None)."""
     strange = set() if known is None else {name for name in names if name not in known}
-    return f"The benchmark has no {what} {listed(strange)}; it has {listed(known or ())}." if strange else ""
+    if not strange:
+        return ""
+    return f"The benchmark has no {what} {listed(strange)}; it has {listed(known or ())}.{meant(strange, known or ())}"
 
 
 # Entrants that the manifest names: those that others are scored relative to, and those that are asked something else.

@@ -23,6 +23,7 @@ class Findings:
         self.kept: list[Problem] = []
         self.n_problems = 0
         self._causes = Causes()
+        self._meant: dict[tuple[str, str], str] = {}
 
     def add(self, problem: Problem) -> None:
         """Count one problem, and keep it while there is room."""
@@ -49,6 +50,19 @@ class Findings:
             self._causes.count(describe(positions[len(kept)]), len(positions) - len(kept))
         self.kept += kept
         self.n_problems += len(positions)
+
+    def unknown(self, what: str, name: str, known: Sequence[str]) -> str:
+        """Return the message about a name that is none of those known: what it is not, which was meant, and a few.
+
+        >>> Findings().unknown("not a task of it", "Lfit", ["lift", "place"])
+        'not a task of it; did you mean lift? It has lift, place'
+        """
+        # To look for what was meant takes long, and a file may have a wrong name in each of its rows.
+        key = (what, name)
+        if key not in self._meant and len(self._meant) < MAX_PROBLEMS:
+            self._meant[key] = nearest(name, known) or ""
+        near = self._meant.get(key)
+        return f"{what}{f'; did you mean {near}? It has' if near else '; it has'} {first_few(known)}"
 
     def raise_if_any(self, file_names: Sequence[str]) -> None:
         """Raise EvidenceRejected with every problem, in the order of the files and of their rows."""

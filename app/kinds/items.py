@@ -12,7 +12,7 @@ from app.files.findings import Findings
 from app.files.tables import open_table
 from app.files.uploads import TABLE_SUFFIXES, Limits, ReceivedFile, SentFile, Unpacking
 from app.manifest.model import EVERY_TASK, Manifest
-from app.names import clip_for_message, first_few
+from app.names import clip_for_message
 
 ITEM, TASK = "item", "task"
 MOST_ITEMS = 10_000_000
@@ -79,7 +79,7 @@ def _take(
         names = block.columns[ITEM].to_pylist()
         tasks = block.columns[TASK].to_pylist() if TASK in block.columns else [EVERY_TASK] * len(names)
         for row, name, task in zip(block.rows.tolist(), names, tasks, strict=True):
-            problem = _problem(name, task, manifest, has_tasks=TASK in block.columns, seen=seen)
+            problem = _problem(name, task, manifest, findings, has_tasks=TASK in block.columns, seen=seen)
             if problem is not None:
                 column, message, value = problem
                 findings.add(Problem(message, file.name, row, column, clip_for_message(value or "")))
@@ -92,7 +92,13 @@ def _take(
 
 
 def _problem(
-    name: str | None, task: str | None, manifest: Manifest, *, has_tasks: bool, seen: set[tuple[str, str]]
+    name: str | None,
+    task: str | None,
+    manifest: Manifest,
+    findings: Findings,
+    *,
+    has_tasks: bool,
+    seen: set[tuple[str, str]],
 ) -> tuple[str, str, str | None] | None:
     """Return the column, what is wrong with it and its value; None where nothing is."""
     known = manifest.task_ids()
@@ -103,7 +109,7 @@ def _problem(
     if has_tasks and not task:
         return TASK, "expected a task: another row names one", task
     if has_tasks and known is not None and task not in known:
-        return TASK, f"not a task of this benchmark; expected {first_few(known)}", task
+        return TASK, findings.unknown("not a task of this benchmark", task or "", known), task
     if (task or EVERY_TASK, name) in seen:
         return ITEM, "the item is there already", name
     return None

@@ -21,12 +21,16 @@ ASKED = {
     ),
     "a level of a metric that has none": (
         replace(DOCUMENT, metrics=("success@0.9",)),
-        ["The benchmark has no metrics success@0.9; it has computed, success, violation."],
+        ["The benchmark has no metrics success@0.9; it has computed, success, violation. Did you mean success?"],
     ),
     "a metric that the server computes": (replace(DOCUMENT, metrics=("computed",)), []),
     "two tasks": (
         replace(DOCUMENT, tasks=("place", "sort", "lift")),
         ["The benchmark has no tasks lift, sort; it has place."],
+    ),
+    "a misspelt task": (
+        replace(DOCUMENT, tasks=("palce",)),
+        ["The benchmark has no tasks palce; it has place. Did you mean place?"],
     ),
     "another form": (
         parse_prereg(AXIS),

@@ -88,6 +88,9 @@ REFUSED: dict[str, tuple[Case, dict[str, str]]] = {
     "a stranger": (summary(entrant="stranger"), {"entrants": "Not among the registered entrants: stranger."}),
     "another task": (
         summary(tasks=("place", "reach", "throw")), {"tasks": "Not among the registered tasks: throw."}),
+    "a misspelt task": (
+        summary(tasks=("place", "reach", "raech")),
+        {"tasks": "Not among the registered tasks: raech. Did you mean reach?"}),
     "a registered task without episodes": (
         case(registered=registered(PREREG, tasks=("place", "reach"))),
         {"tasks": "Registered tasks are missing: mover lacks 1 of 2 tasks (reach). The failure policy is strict."}),

@@ -69,7 +69,7 @@ WRONG: dict[str, tuple[Manifest, str, list[Problem]]] = {
         [at("the name of an item has at most 200 characters", 2, "item", clip_for_message("q" * (LONGEST + 1)))]),
     "a task that is none, and no task": (
         PLAIN, "task,item\nx,q1\nz,q1\n,q2\n",
-        [at("not a task of this benchmark; expected x, y", 3, "task", "z"),
+        [at("not a task of this benchmark; it has x, y", 3, "task", "z"),
          at("expected a task: another row names one", 4, "task", "")]),
     "no column": (PLAIN, "name\nq1\n", [Problem("the column item is missing", "items.csv", column="item")]),
     "nothing": (PLAIN, "item\n", [Problem("there is no item", column="item")]),

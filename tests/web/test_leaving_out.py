@@ -255,7 +255,7 @@ def test_a_file_of_items_is_refused_with_every_row_that_is_wrong(site: Site) -> 
     problems = answer.json()["problems"]
     assert [(p["row"], p["column"]) for p in problems] == [(3, "item"), (4, "item"), (5, "task")]
     assert (problems[2]["message"], problems[2]["value"]) == (
-        "not a task of this benchmark; expected arithmetic, code",
+        "not a task of this benchmark; it has arithmetic, code",
         "art",
     )
 

@@ -16,7 +16,7 @@ from app.files.findings import Findings
 from app.files.tables import BEYOND, is_storable
 from app.harnesses.contract import kept_text
 from app.manifest.model import Metric
-from app.names import clip_for_message, complain_about_name, first_few, is_name
+from app.names import clip_for_message, complain_about_name, is_name
 
 BOOLEANS = {"true": 1.0, "false": 0.0, "True": 1.0, "False": 0.0, "TRUE": 1.0, "FALSE": 0.0}
 SEED_LIMIT = 2**63
@@ -85,7 +85,7 @@ class EpisodeCells:
         if named is None:
             return None
         if known is not None and named not in known:
-            self.refuse(f"not a task of this benchmark; expected {first_few(known)}", column, named)
+            self.refuse(self._findings.unknown("not a task of this benchmark", named, known), column, named)
             return None
         return named
 
@@ -107,7 +107,7 @@ class EpisodeCells:
             return None
         named = self._named(name, path)
         if named is not None and known is not None and named not in known:
-            self.refuse(f"unknown condition; expected {first_few(known)}", path, named)
+            self.refuse(self._findings.unknown("not a condition of this benchmark", named, known), path, named)
             return None
         return named
 

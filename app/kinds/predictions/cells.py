@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from app.errors import Problem
-from app.files.findings import missing_column
+from app.files.findings import Findings, missing_column
 from app.files.tables import Cells, NumberBounds, Texts, Vocabulary, read_numbers
 from app.kinds.predictions.declared import Predictions
 from app.names import MAX_NAME, clip_for_message, complain_about_name, first_few, is_name
@@ -70,15 +70,15 @@ class TaskNames:
             return np.zeros(len(cells), dtype=np.int64)
         texts = cells.texts(TASK)
         codes = self._vocabulary.encode(texts)
-        cells.refuse(TASK, codes == NONE, lambda at: self._complaint(texts[at].as_py()))
+        cells.refuse(TASK, codes == NONE, lambda at: self._complaint(texts[at].as_py(), cells.findings))
         return codes
 
-    def _complaint(self, text: str | None) -> str:
+    def _complaint(self, text: str | None, findings: Findings) -> str:
         if text is None:
             return "the cell is empty"
         if self._known is None:
             return complain_about_name(text)
-        return f"not a task with labels; there are {first_few(self._known, _SHOWN)}"
+        return findings.unknown("not a task of this benchmark with labels", text, self._known)
 
 
 class EntrantNames:

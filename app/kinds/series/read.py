@@ -244,7 +244,8 @@ class SeriesChecks:
             if named.setdefault(name, code) != code:
                 self.findings.add(self.problem("two strata have one name", at, "stratum_json", name))
             elif listed is not None and name not in listed:
-                message = f"not a stratum of {self.manifest.slug}{_many(n_rows)}"
+                what = f"not a stratum of {self.manifest.slug}{_many(n_rows)}"
+                message = self.findings.unknown(what, name, listed)
                 self.findings.add(self.problem(message, at, "stratum_json", name))
 
 

@@ -392,7 +392,8 @@ class BlockReader:
         row = {name: cells.columns[name][position].as_py() for name in self.rules.expected if name in cells.columns}
         foreign = list(self.rules.foreign(row))
         hint = f"; nor has any of its tasks {', '.join(foreign)}" if foreign else ""
-        return f"{clip_for_message(text)} is not a task of {self._manifest.slug}{hint}"
+        what = f"{clip_for_message(text)} is not a task of {self._manifest.slug}{hint}"
+        return self._findings.unknown(what, text, self._manifest.task_ids() or ())
 
     def _check_definition(self, cells: Cells, tasks: IntArray) -> None:
         for column in self.rules.expected:

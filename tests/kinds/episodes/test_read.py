@@ -117,7 +117,10 @@ BROKEN: dict[str, tuple[bytes | str, str, int | None, str | None, str]] = {
     "no episode at all": ("[]", "run.json", None, None, "the submission contains no episodes"),
     "another task": (
         run(axis="lift", seeds=[0], episode_results=[episode(0, 0)]), "run.json", None, None,
-        "not a task of this benchmark; expected place"),
+        "not a task of this benchmark; it has place"),
+    "a misspelt task": (
+        run(axis="palce", seeds=[0], episode_results=[episode(0, 0)]), "run.json", None, None,
+        "not a task of this benchmark; did you mean place? It has place"),
     "another version of a run": (run(schema_version=9), "run.json", None, "schema_version", ""),
     "a run without episodes": (
         run(episode_results=[]), "run.json", None, "episode_results", "expected a list of episodes"),
@@ -176,7 +179,7 @@ def test_what_the_manifest_declares_of_conditions_and_booleans_binds(tmp_path: P
     of_two = episode(0, 0, metadata={"member": "left", "partner": "right"})
 
     unknown = the_problem(tmp_path, lines([episode(0, 0, "up")]), declared=strict)
-    assert (unknown.value, unknown.message) == ("up", "unknown condition; expected left")
+    assert (unknown.value, unknown.message) == ("up", "not a condition of this benchmark; it has left")
     assert the_problem(tmp_path, lines([of_two]), declared=two).message == "the episode says two conditions"
     assert the_problem(tmp_path, lines([episode(0, 0, success=0.5)]), declared=parse_manifest(asked)).message == (
         "expected true or false, not a number"

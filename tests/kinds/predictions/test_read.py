@@ -182,7 +182,7 @@ REFUSED: dict[str, tuple[Any, str, Any, str | None, list[Said]]] = {
         [("p.csv", 2, None, None, "the probabilities sum to 0.95; they must sum to 1 within 0.001")]),
     "an unknown task, whose rows are not missing items as well": (
         "item,task,prediction\na,x,0.5\n", BINARY, labels("a"), "A",
-        [("p.csv", None, "task", "x", "not a task with labels; there are t")]),
+        [("p.csv", None, "task", "x", "not a task of this benchmark with labels; it has t")]),
     "several tasks of which none is named": (
         "item,prediction\na,0.5\n", BINARY, TWO, "A", [("p.csv", None, "task", None, "the column task is missing")]),
     "no entrant": ("item,prediction\na,0\n", BINARY, labels("a"), None, [(None, None, "entrant", None, "")]),
@@ -461,7 +461,7 @@ def test_labels_of_several_tasks_are_kept_apart(tmp_path: Path) -> None:
         ("item,label\na,1e51\nb,7\n", REGRESSION, "label", "larger in size than 1e+50"),
         ("item,label,group\na,51,q\n", RANKING, "label", "above 50, the largest allowed"),
         ("item,answer\na,yes\n", BINARY, "label", "the column label is missing"),
-        ("item,label,task\na,yes,x\nb,no,t\n", BINARY, "task", "not a task with labels"),
+        ("item,label,task\na,yes,x\nb,no,t\n", BINARY, "task", "not a task of this benchmark with labels"),
         ("item,label\na,yes,yes\nb,no\nc,yes\n", BINARY, None, "the row has 3 cells; the header has 2"),
     ],
 )

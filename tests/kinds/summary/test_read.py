@@ -134,6 +134,10 @@ WRONG: dict[str, tuple[str, Manifest | None, str | None, list[tuple[int | None, 
         CLOSED_HEADER + 'A,easy,8,"[\'a\', \'b\']","[0.1, 0.5]",,1\nA,other,95,y,"[0.1, 0.5]",,1\n',
         make_manifest(tasks=CLOSED), None,
         [(3, "task", "other is not a task of small; nor has any of its tasks horizon 95")]),
+    "misspelt tasks": (
+        CLOSED_HEADER + "A,haerd,8,y,,,1\nA,harrd,8,y,,,1\n", make_manifest(tasks=CLOSED), None,
+        [(2, "task", "did you mean hard? It has easy, hard"),
+         (3, "task", "did you mean hard? It has easy, hard")]),
     "a column of the definition that has a value": (
         'model,task,target,levels,MASE\nA,hard,y,"[0.1, 0.5]",1\n', make_manifest(tasks=CLOSED), None,
         [(None, "horizon", "")]),
