@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, File, Form, Header, Query, Request, UploadFile
@@ -20,7 +20,7 @@ from starlette.responses import Response, StreamingResponse
 from app import errors
 from app.admission.case import SubmissionFields, TokenHolder
 from app.admission.rules import is_admitted
-from app.boards.entrant_fields import expected, read_values
+from app.boards.entrant_fields import MOST_TEXT, expected, read_values
 from app.config import Settings
 from app.db.engine import LONG_REQUESTS, allow
 from app.db.models import Submission, SubmissionEvent
@@ -284,15 +284,19 @@ def _keep_try(state: State, caller: Caller, slug: str, answered: Mapping[str, An
 # The fields of an upload, as they are sent and read.
 
 
+MOST_OF_RUN: Mapping[str, int] = {"code_commit": 64, "notes": 5000}
+"""The longest texts about a run; one of these that a manifest declares has the limit of every such field, too."""
+
+
 class Run(BaseModel):
     """What a submitter says about a run; all of it optional and shown."""
 
     model_config = ConfigDict(extra="forbid")
 
-    code_commit: Line | None = Field(None, max_length=64, pattern=r"^[0-9a-fA-F]{7,64}$")
+    code_commit: Line | None = Field(None, max_length=MOST_OF_RUN["code_commit"], pattern=r"^[0-9a-fA-F]{7,64}$")
     dirty: Flag | None = None
     started_at: AwareDatetime | None = None
-    notes: Text | None = Field(None, max_length=5000)
+    notes: Text | None = Field(None, max_length=MOST_OF_RUN["notes"])
 
 
 def fields_of(
@@ -381,11 +385,44 @@ METADATA_FIELDS: Mapping[str, str] = {
 """The words of what every form asks for, by the name of the field."""
 
 
-def form_fields(declared: Sequence[EntrantField]) -> list[tuple[str, str, FieldType]]:
-    """Return the name, the words and the type of each field of the form: everybody's, then what a manifest declares."""
+class FormField(NamedTuple):
+    """A field of the form: its name in `metadata`, its words and type, and how many characters it may have."""
+
+    name: str
+    words: str
+    type: FieldType
+    most: int
+
+    @property
+    def sent_as(self) -> str:
+        """Return its name in the form, which has fields of its own, such as `files`; as a problem with it is placed."""
+        return f"metadata.{self.name}"
+
+    @property
+    def has_lines(self) -> bool:
+        """Say whether there is room for several lines."""
+        return self.most > MOST_TEXT
+
+
+def form_fields(declared: Sequence[EntrantField]) -> list[FormField]:
+    """Return what the form asks for: of everybody, then what a manifest declares.
+
+    >>> notes = form_fields([])[-1]
+    >>> notes.sent_as, notes.most, form_fields([EntrantField(name="notes", type="text")])[-1].most
+    ('metadata.notes', 5000, 500)
+    """
+    names = {each.name for each in declared}
+    most = {name: min(most, MOST_TEXT) if name in names else most for name, most in MOST_OF_RUN.items()}
     return [
-        *((name, words, COMMON_FIELDS.get(name, "text")) for name, words in METADATA_FIELDS.items()),
-        *((each.name, each.words, each.type) for each in declared if each.name not in COMMON_FIELDS),
+        *(
+            FormField(name, words, COMMON_FIELDS.get(name, "text"), most.get(name, MOST_TEXT))
+            for name, words in METADATA_FIELDS.items()
+        ),
+        *(
+            FormField(each.name, each.words, each.type, MOST_TEXT)
+            for each in declared
+            if each.name not in COMMON_FIELDS
+        ),
     ]
 
 

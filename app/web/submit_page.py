@@ -31,7 +31,7 @@ from app.web.documents import OwnSubmissionDocument
 from app.web.preregs import warnings_of
 from app.web.requests import MAX_FIELDS
 from app.web.state import SessionDep, State, StateDep
-from app.web.submissions import METADATA_FIELDS, fields_of, form_fields, take
+from app.web.submissions import METADATA_FIELDS, FormField, fields_of, form_fields, take
 from app.web.views import NO_STORE, json_answer, page
 
 Word = Annotated[str, Form(max_length=5000)]
@@ -112,8 +112,9 @@ async def submit_form(
     if session_secret(request) is None:
         raise Forbidden("This form is for signed-in browsers; with a token, use POST …/submissions.")
     fields = await request.form()
-    names = await run_in_threadpool(_form_names, state, slug)
-    stated = {name: text.strip() for name in names if isinstance(text := fields.get(name), str) and text.strip()}
+    asked = await run_in_threadpool(_form_fields, state, slug)
+    texts = {each.name: fields.get(each.sent_as) for each in asked}
+    stated = {name: text.strip() for name, text in texts.items() if isinstance(text, str) and text.strip()}
     cited = prereg if isinstance(prereg, Received) and prereg.filename else None
     sent = partial(
         fields_of,
@@ -136,9 +137,9 @@ async def submit_form(
     return RedirectResponse(f"/tries/{number}", 303)
 
 
-def _form_names(state: State, slug: str) -> list[str]:
+def _form_fields(state: State, slug: str) -> list[FormField]:
     with state.sessions() as session:
-        return [name for name, *_ in form_fields(benchmarks.find_declared(session, slug).manifest.entrant_fields)]
+        return form_fields(benchmarks.find_declared(session, slug).manifest.entrant_fields)
 
 
 def _keep(state: State, slug: str, caller: Caller, answered: dict[str, object]) -> str:

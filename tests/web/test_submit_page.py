@@ -1,15 +1,18 @@
 """Submitting from a browser: the form, what is checked, what is refused, and what one has sent."""
 
+import json
 import re
+from collections.abc import Mapping
 
 import httpx2
 import pytest
 
 from tests.cases.signing_in import signed
-from tests.cases.walkthrough import BASE, GOOD, PREREG, declare, send
+from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, declare, send
 from tests.fixtures import Site
 
 FORM = "/submit/tiny"
+NOTHING: Mapping[str, str] = {}
 BAD = b"model,task,MASE\nOops,t1,much\nOops,t9,1.0\n"
 
 
@@ -27,16 +30,22 @@ def signed_in(site: Site, who: str = "alice") -> dict[str, str]:
     return {**signed(site, who), "accept": "text/html"}
 
 
-def sent(site: Site, headers: dict[str, str], rows: bytes, act: str, **fields: str) -> httpx2.Response:
+def prereg_of(form: str) -> bytes:
+    """Return a registration for the benchmark of a form."""
+    return PREREG.replace(b"tiny", form.rpartition("/")[2].encode())
+
+
+def sent(
+    site: Site, headers: dict[str, str], rows: bytes, act: str, said: Mapping[str, str] = NOTHING, form: str = FORM
+) -> httpx2.Response:
     """Fill in the form as a browser does and send it; fields that nobody filled in are there and empty."""
-    shown = site.http.get(FORM, headers=headers)
+    shown = site.http.get(form, headers=headers)
     action = re.search(r'action="([^"]*csrf=[^"]*)"', shown.text)
     assert action is not None, shown.text
-    data = {"prereg_sha256": "", "entrant": "", "organisation": "", "notes": "", "act": act, **fields}
-    answer: httpx2.Response = site.http.post(
-        action[1], data=data, files=[("files", ("r.csv", rows)), ("prereg", ("p.yaml", PREREG))], headers=headers,
-        follow_redirects=False,
-    )  # fmt: skip
+    stated = {f"metadata.{name}": text for name, text in {"organisation": "", "notes": "", **said}.items()}
+    data = {"prereg_sha256": "", "entrant": "", "act": act, **stated}
+    files = [("files", ("r.csv", rows)), ("prereg", ("p.yaml", prereg_of(form)))]
+    answer: httpx2.Response = site.http.post(action[1], data=data, files=files, headers=headers, follow_redirects=False)
     return answer
 
 
@@ -88,7 +97,7 @@ def test_an_upload_from_the_form_is_a_submission(published: Site) -> None:
     """With what was said of its entrant, typed; the sender's own page lists it."""
     headers = signed_in(published)
     message = {"organisation": "A lab", "licence": "Apache-2.0", "n_parameters": "7e9", "open_weights": "yes"}
-    address = sent(published, headers, GOOD.replace(b"Good", b"Formed"), "submit", **message).headers["location"]
+    address = sent(published, headers, GOOD.replace(b"Good", b"Formed"), "submit", message).headers["location"]
     stored = published.http.get(f"{address}.json").json()
 
     assert address.startswith("/submissions/")
@@ -99,6 +108,24 @@ def test_an_upload_from_the_form_is_a_submission(published: Site) -> None:
         "open_weights": True,
     }
     assert f'href="{address}"' in published.http.get("/account/submissions", headers=headers).text
+
+
+def test_declared_fields_are_not_taken_for_those_of_the_form(published: Site) -> None:
+    """A field may be called as one of the form is, and the page asks for no more than is taken."""
+    names = ("act", "files", "prereg", "prereg_sha256", "csrf", "notes")
+    declared = [{"name": name, "type": "text"} for name in names]
+    manifest = f"{MANIFEST.replace('slug: tiny', 'slug: named')}\nentrant_fields: {json.dumps(declared)}\n"
+    created = published.http.post("/benchmarks", content=manifest, headers=published.auth("steward"))
+    headers, message = signed_in(published), dict.fromkeys(names, "check") | {"notes": "n" * 500}
+    registered = published.http.post("/preregs?benchmark=named", content=prereg_of("/submit/named"),
+                                     headers=published.auth())  # fmt: skip
+    address = sent(published, headers, GOOD.replace(b"Good", b"Named"), "submit", message, "/submit/named")
+    page = published.http.get("/submit/named", headers=headers).text
+
+    assert (created.status_code, registered.status_code) == (201, 201)
+    assert published.http.get(f"{address.headers['location']}.json").json()["metadata"] == message
+    assert "textarea" not in page
+    assert re.search(r'name="metadata.notes"\s+type="text"\s+maxlength="500"', page)
 
 
 def test_the_form_is_refused_without_the_key_of_the_session(published: Site) -> None:
