@@ -36,7 +36,10 @@ Counted = Callable[[EntrantEvidence], ScoreTable]
 
 @dataclass(frozen=True)
 class TaskValues:
-    """One metric as tasks × entrants: arrays are [n_tasks, n_entrants], NaN is no value; `present` marks a row."""
+    """One metric as tasks × entrants: arrays are [n_tasks, n_entrants], NaN is no value.
+
+    `present` marks a cell with a row, `leaked` one of these on leaked data.
+    """
 
     metric: str
     tasks: tuple[str, ...]
@@ -158,7 +161,7 @@ def matrix_table(
 def _leaks(spec: Leaderboard, by_task: TaskValues) -> Iterator[str]:
     """Yield what the board counts in place of a leaked value, which the picture shows as it was sent."""
     model = spec.counts_for_leaks()
-    if model is not None and (by_task.leaked & by_task.present).any():
+    if model is not None and by_task.leaked.any():
         yield COUNTED_INSTEAD.format(model=in_words(model)) if model in by_task.entrants else NOT_COUNTED
 
 
@@ -178,7 +181,7 @@ def _states(by_task: TaskValues, is_partial: BoolArray, *, imputes: bool) -> lis
     states = np.where(
         np.isnan(by_task.values), np.where(by_task.present, lost, gone), np.where(is_partial, PARTIAL, "value")
     )
-    named: list[list[str]] = np.where(by_task.leaked & by_task.present, "leaked", states).tolist()
+    named: list[list[str]] = np.where(by_task.leaked, "leaked", states).tolist()
     return named
 
 
@@ -242,9 +245,7 @@ def differences_table(
         columns, rows = columns[:-2], tuple(row[:-2] for row in rows)
         if len(own) and len(by_task.tasks) > 1 and not spec.combines_metrics():
             notes.append(f"Here {name} is compared as it was sent; the score of the board is not the mean of these.")
-    return Table(
-        f"differences/{spec.name}", "Task by task", columns, rows, tuple(notes), {"plot": plot} if rows else {}
-    )
+    return Table(f"differences/{spec.name}", "Task by task", columns, rows, tuple(notes), {"plot": plot})
 
 
 def _ahead(pair: tuple[str, str], own: FloatArray, n_tasks: int) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """The tables behind a board's pictures: who shares a letter, who is on the front, what each has on each task."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -8,6 +9,9 @@ import numpy as np
 import pytest
 
 from app.boards.coverage import PARTIAL
+from app.boards.example import benchmark as small
+from app.boards.example import rows as small_rows
+from app.boards.methods.weighted_rank.records import WeightedRank
 from app.boards.task_values import (
     MOST_CELLS,
     differences_table,
@@ -158,10 +162,11 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SKILL = "method: skill_score, baseline: A"
 
 
-def benchmark(method: str) -> Manifest:
-    """Return a benchmark of errors on three tasks with one board."""
-    tasks = "[{id: t1}, {id: t2}, {id: t3}]"
-    return declare("evaluation_summary", "{x: {direction: minimize, min: 0}}", f"metric: x, {method}", "", tasks)
+def benchmark(method: str, n_tasks: int = 3, direction: str = "minimize") -> Manifest:
+    """Return a benchmark of errors on tasks t1, t2 … with one board."""
+    tasks = ", ".join(f"{{id: t{at + 1}}}" for at in range(n_tasks))
+    metrics = f"{{x: {{direction: {direction}, min: 0}}}}"
+    return declare("evaluation_summary", metrics, f"metric: x, {method}", "", f"[{tasks}]")
 
 
 def scores(*cells: tuple[str, str, float, bool]) -> ScoreTable:
@@ -213,6 +218,85 @@ def test_too_large_a_matrix_is_no_picture() -> None:
     assert f"{n:,} entrants on 3 tasks" in actual.notes[0]
 
 
+def test_the_largest_matrix_is_drawn() -> None:
+    """Of as many cells as a picture has at most, here of one task."""
+    manifest = benchmark("method: mean", n_tasks=1)
+    rows = replace(CELLS, entrant=Coded(tuple(f"E{at}" for at in range(MOST_CELLS)), CELLS.entrant.codes))
+    spec = manifest.leaderboards[0]
+    actual = matrix_table(spec, manifest.metrics["x"], task_values(manifest, spec, rows), [])
+
+    assert len(actual.rows) == MOST_CELLS
+
+
+def test_tasks_that_nobody_listed_are_in_the_order_of_their_names() -> None:
+    """In whatever order they came."""
+    manifest = declare("evaluation_summary", "{x: {direction: minimize}}", "metric: x, method: mean")
+    rows = replace(CELLS, task=Coded(("t3", "t1", "t2"), CELLS.task.codes))
+
+    assert task_values(manifest, manifest.leaderboards[0], rows).tasks == ("t1", "t2", "t3")
+
+
+def test_a_board_that_ranks_by_size_alone_shows_its_values_by_task_all_the_same() -> None:
+    """A bias is no mean that compares entrants, and there is nothing else."""
+    spec = WeightedRank(name="main", method="weighted_rank", weights={"bias": 1.0})
+    manifest = small(spec).model_copy(update={"metrics": {"bias": Metric(direction="minimize")}})
+    by_task = task_values(manifest, spec, small_rows({"A": [-0.5, 0.5]}, "bias"))
+
+    assert (by_task.metric, by_task.values[:2, 0].tolist()) == ("bias", [-0.5, 0.5])
+
+
+AS_SENT = "Here x is compared as it was sent; the score of the board is not the mean of these."
+
+
+@pytest.mark.parametrize(
+    ("method", "a", "b", "on_board", "rows", "notes"),
+    [
+        # Ahead as often as behind, by as much, and equal once: without no task anybody leads.
+        ("mean", (1.0, 2.0, 3.0), (2.0, 2.0, 2.0), 1e-12,
+         [("t1", 1.0, -0.5, False), ("t3", -1.0, 0.5, False), ("t2", 0.0, 0.0, False)],
+         ["A is ahead on 1 of 3 tasks, B on 1."]),
+        ("mean", (1.0, 1.0), (4.0, 0.0), 1.0, [("t1", 3.0, -1.0, True), ("t2", -1.0, 3.0, False)],
+         ["A is ahead on 1 of 2 tasks, B on 1.", "One task decides: without t1 B would lead on average."]),
+        ("mean", (1.0,), (2.0,), 1.0, [("t1", 1.0, None, False)], ["A is ahead on 1 of 1 task, B on 0."]),
+        ("mean", (1.0,), (2.0,), None, [("t1", 1.0)], ["A is ahead on 1 of 1 task, B on 0."]),
+        ("mean", (1.0, 1.0, None), (2.0, 2.0, 2.0), 1.0, [("t1", 1.0), ("t2", 1.0)],
+         ["A is ahead on 2 of 2 tasks, B on 0.", "Tasks that one or both lack are left out: 1.", AS_SENT]),
+        ("borda", (1.0, 1.0), (2.0, 2.0), 1.0, [("t1", 1.0), ("t2", 1.0)],
+         ["A is ahead on 2 of 2 tasks, B on 0.", AS_SENT]),
+    ],
+)  # fmt: skip
+def test_two_are_compared_task_by_task(
+    method: str,
+    a: Sequence[float | None],
+    b: Sequence[float | None],
+    on_board: float | None,
+    rows: list[tuple[Cell, ...]],
+    notes: list[str],
+) -> None:
+    """Largest difference first; what a single task decides only where the board's score is the mean of all of them."""
+    manifest = benchmark(f"method: {method}", len(a))
+    cells = [(name, f"t{at}", value, False) for name, own in (("A", a), ("B", b)) for at, value in enumerate(own, 1)
+             if value is not None]  # fmt: skip
+    spec = manifest.leaderboards[0]
+    by_task = task_values(manifest, spec, scores(*cells))
+    actual = differences_table(spec, manifest.metrics["x"], by_task, ("A", "B"), on_board)
+
+    assert [(row[0], *row[3:]) for row in actual.rows] == rows
+    assert list(actual.notes) == notes
+
+
+def test_of_a_score_of_several_metrics_it_is_said_that_one_is_compared() -> None:
+    """And not that it is compared as it was sent: the score is no mean of any of them."""
+    spec = WeightedRank(name="main", method="weighted_rank", weights={"mae": 0.5, "error": 0.5})
+    by_task = task_values(small(spec), spec, small_rows(metric="mae"))
+    actual = differences_table(spec, small(spec).metrics["mae"], by_task, ("Good", "Fair"))
+
+    assert actual.notes == (
+        "Here mae alone is compared, one component of the score.",
+        "Good is ahead on 3 of 3 tasks, Fair on 0.",
+    )
+
+
 def test_ratios_are_held_against_each_other_as_logarithms() -> None:
     """Half of the other's error is as much as twice of it is little."""
     manifest = benchmark(SKILL)
@@ -243,6 +327,9 @@ def test_a_signed_bias_decides_no_task() -> None:
     assert {"bias", "rmse"} <= set(manifest.metrics)
     assert next(iter(metrics_of_means(manifest, manifest.leaderboards))) == "mae"
     assert not {"bias", "rmse"} & set(metrics_of_means(manifest, manifest.leaderboards))
+
+    named_so = declare("evaluation_summary", "{bias: {direction: minimize}}", "metric: bias, method: mean")
+    assert list(metrics_of_means(named_so, named_so.leaderboards)) == ["bias"]
 
 
 def test_the_matrix_says_whose_values_may_be_of_a_part_of_a_task() -> None:
@@ -287,6 +374,29 @@ def test_the_tasks_of_an_entrant_are_listed_by_the_share_of_others_that_it_is_be
     actual = places_table(spec, manifest.metrics["x"], by_task, {task: [task] for task in by_task.tasks}, "A")
 
     assert [(row[0], row[2], row[3]) for row in actual.rows] == [("t3", 1, 2), ("t2", 2, 3), ("t1", 2, 2)]
+
+
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_places_are_in_the_order_of_shares_and_of_names_where_these_are_the_same(direction: str) -> None:
+    """Third of four is better than last of two; whoever is alone is first. Parts that one lacks, or nobody has, are not
+    there, and neither are others without rows.
+    """
+    manifest = benchmark("method: mean", 4, direction)
+    values = {"t1": {"A": 2.0, "B": 1.0}, "t2": {"A": 3.0, "B": 1.0, "C": 2.0, "D": 4.0}, "t3": {"A": 5.0},
+              "t4": {"B": 1.0}}  # fmt: skip
+    sign = 1.0 if direction == "minimize" else -1.0
+    rows = scores(*((name, task, 9.0 + sign * value, False) for task, own in values.items()
+                    for name, value in own.items()))  # fmt: skip
+    parts = {"gone": ["t9"], "lacked": ["t4"], "last": ["t1"], "so": ["t2"], "alone": ["t3"], "a like": ["t3"]}
+    spec, beside = manifest.leaderboards[0], {"Gone": "Next above: Gone", "B": "Next below: B"}
+    by_task = task_values(manifest, spec, rows)
+    actual = places_table(spec, manifest.metrics["x"], by_task, parts, "A", beside, "Group")
+
+    assert [(row[0], row[2], row[3], row[4]) for row in actual.rows] == [
+        ("a like", 1, 1, "A"), ("alone", 1, 1, "A"), ("so", 3, 4, "B"), ("last", 2, 2, "B"),
+    ]  # fmt: skip
+    assert [row[5] for row in actual.rows] == [None, None, 9.0 + sign, 9.0 + sign]
+    assert [column.title for column in actual.columns] == ["Group", "x", "Place", "Among", "Best", "Next below: B"]
 
 
 def test_places_say_whom_they_count() -> None:
@@ -348,6 +458,16 @@ def test_a_task_that_one_entrant_has_has_no_winner() -> None:
     columns = (Column("entrant", "Entrant", "text"), Column("err", "Error"))
 
     assert standing_on_task(Table("t", "t", columns, (("A", 1.0),)), {"err": Metric(direction="minimize")}) is None
+
+
+def test_equals_share_a_place_in_the_order_of_their_names_and_half_of_them_say_how_many_values_are_whole() -> None:
+    """Of four, two of whom have both values, the other two have no place."""
+    columns = (Column("entrant", "Entrant", "text"), Column("err", "Error"))
+    rows = (("D", 0.5), ("B", 0.5), ("B", 0.5), ("A", 0.5), ("A", 0.5), ("C", 0.1))
+    actual = standing_on_task(Table("t", "t", columns, rows), {"err": Metric(direction="minimize")})
+    assert actual is not None
+
+    assert [row[:2] for row in actual.rows] == [(1, "A"), (1, "B"), (None, "C"), (None, "D")]
 
 
 @pytest.mark.parametrize("columns", [("entrant", "seconds"), ("record", "err")])
@@ -427,5 +547,14 @@ def test_who_has_seen_a_task_has_no_place_on_it_and_is_ahead_of_nobody_there() -
     beside = side_by_side(matrix_table(spec, manifest.metrics["x"], by_task, ["A", "B"]), ["A", "B"], None)
 
     assert [row[0] for row in apart.rows] == ["t2"]
-    assert "Tasks whose data one of them is said to have seen are left out: 1." in apart.notes
+    assert apart.notes == (
+        "A is ahead on 0 of 1 task, B on 1.",
+        "Tasks that one or both lack are left out: 1.",
+        "Tasks whose data one of them is said to have seen are left out: 1.",
+        AS_SENT,
+    )
+    lacking = scores(("A", "t1", 1.0, True), ("A", "t2", 4.0, False), ("B", "t2", 2.0, False))
+    by_task = task_values(manifest, spec, lacking)
+    left = differences_table(spec, manifest.metrics["x"], by_task, ("A", "B")).notes[1:]
+    assert left == ("Tasks that one or both lack are left out: 2.", AS_SENT)
     assert beside.notes == ("Values of tasks whose data an entrant has seen are shown as they were sent: A 1.",)
