@@ -676,7 +676,7 @@ def _against(
     found: dict[tuple[Hashable, str, Cell], set[tuple[str, str]]] = {}
     for owner, contrast in registered:
         for name, rival in ((contrast.first, contrast.second), (contrast.second, contrast.first)):
-            if name is not None and rival is not None and owners.get(name, owner) == owner != owners.get(rival):
+            if name is not None and rival is not None and owners.get(name, owner) == owner:
                 found.setdefault((owner, rival, contrast.metric), set()).add((name, contrast.source))
     return found
 

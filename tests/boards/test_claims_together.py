@@ -1,17 +1,20 @@
 """Claims are decided by the calibrated interval, together with those of their registration, whoever paired what."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from app.boards.claims import COLUMNS, AskedClaim, ClaimedContrast, claims_table, contrasts_of, decide_claims
+from app.boards.claims import COLUMNS, LEVEL, AskedClaim, ClaimedContrast, claims_table, contrasts_of, decide_claims
+from app.boards.coverage import Coverage
 from app.boards.example import benchmark, rows
 from app.boards.methods.mean import Mean
 from app.manifest.model import Leaderboard, Manifest
 from app.prereg.fields import Hypothesis, Prereg
 from app.stats.claimed import Direction, Side, holm_error_rates, judge, p_value
 from app.stats.spreads import SHARE, Range
+from app.values.scores import Coded, ScoreTable
 from app.values.table import Cell
 
 BOARD = Leaderboard(name="main", method="mean", uncertainty={"n_resamples": 100})
@@ -156,6 +159,92 @@ def test_claims_between_entrants_of_the_same_tasks_are_paired() -> None:
     (decided,) = decide_claims(manifest(), [contrast], rows(), AskedClaim(1))
     record = dict(zip(NAMES, decided, strict=True))
     assert (record["n_pairs"], record["alone"], record["gap_rule"]) == (3, "supported", "supported")
+
+
+@pytest.mark.parametrize(
+    ("sides", "asked"),
+    [
+        (("Fair", "Poor"), [("Fair", ()), ("Poor", ())]),
+        (("Fair",), [("Fair", ())]),
+        (("near", "far"), [("Fair", ("near", "far")), ("Poor", ("near", "far"))]),
+        (("near",), [("Fair", ("near",)), ("Poor", ("near",))]),
+    ],
+)
+def test_a_claim_asks_what_each_of_its_entrants_delivered(
+    sides: tuple[str, ...], asked: list[tuple[str, tuple[str, ...]]]
+) -> None:
+    """Of a claim about conditions in these alone, of one about entrants in all; who lacks anything decides nothing."""
+    twice = rows({name: [0.1, 0.3] for name in ("Fair", "Poor")})
+    scores = replace(twice, condition=Coded(("near", "far"), twice.task.codes), task=Coded(("t",), 0 * twice.row))
+    scores = replace(scores, item=None, values=scores.values + 0.1 * scores.entrant.codes[:, None])
+    contrast = ClaimedContrast("c", "manifest", sides[0], sides[1] if sides[1:] else None, "error", 0.0, "less")
+    found: list[tuple[str, tuple[str, ...]]] = []
+
+    def delivered(_scores: ScoreTable, entrant: str, _metric: str, conditions: Collection[str]) -> Coverage:
+        found.append((entrant, tuple(conditions)))
+        return Coverage(4, 3, n_absent=1)
+
+    records = [dict(zip(NAMES, each, strict=True))
+               for each in decide_claims(manifest(), [contrast], scores, AskedClaim(1), delivered)]  # fmt: skip
+
+    assert found == asked
+    assert {(each["verdict"], str(each["note"]).partition(";")[0]) for each in records} == {
+        ("inconclusive", "; ".join(["partial: 3 of 4 included"]))
+    }
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "note"),
+    [((0.1, 0.2, 0.3), (0.5, 0.6), "1 unmatched"), ((0.1, 0.2), (0.5, 0.6, 0.7), "1 unmatched"),
+     ((0.1, 0.2, np.nan), (0.5, np.nan, 0.7), "2 unmatched"), ((0.1, 0.2), (0.5, 0.6), None)],
+)  # fmt: skip
+def test_what_has_no_partner_on_either_side_leaves_a_claim_undecided(
+    first: Sequence[float], second: Sequence[float], note: str | None
+) -> None:
+    """It might have contradicted the claim."""
+    contrast = ClaimedContrast("faster", "manifest", "A", "B", "error", 1.0, "less")
+    (decided,) = decide_claims(manifest(), [contrast], rows({"A": first, "B": second}), AskedClaim(1))
+    record = dict(zip(NAMES, decided, strict=True))
+
+    assert next((part for part in str(record["note"]).split("; ") if "unmatched" in part), None) == note
+    assert record["verdict"] == "inconclusive" or note is None
+
+
+def test_a_verdict_that_holds_alone_and_not_among_the_others_keeps_what_was_said_of_it() -> None:
+    """The level itself is enough; who has no p-value is held to nothing."""
+    early = row("c", 0.5, alone="inconclusive", p_value=None)
+    records = list(
+        claims_table(manifest(), [row("a", 0.02, note="all equal"), row("b", (1.0 - LEVEL) / 2.0 / 3), early]).records()
+    )
+
+    assert [(each["verdict"], each["note"]) for each in records[:2]] == [
+        ("inconclusive", "supported alone, not among 3 verdicts held together; all equal"),
+        ("supported", None),
+    ]
+    assert [each["held_to"] is None for each in records] == [False, False, True]
+    assert verdicts(row("a", 0.5, n_claims=None)) == ["supported"]
+
+
+def test_names_of_one_owner_against_the_same_rival_are_counted_once_a_registration() -> None:
+    """Also a name that nobody has used yet. Not where both sides are the owner's, or neither, nor of a claim of the
+    benchmark itself; what is hidden is counted alone.
+    """
+    own = ClaimedContrast("a", "abc", "A", "B", "error", 0.0, "greater")
+    others = [("d", "A2"), ("d", "A4"), ("e", "unused")]
+    registered = [(1, own), *((1, replace(own, source=source, first=name)) for source, name in others)]
+    unknown = [(None, replace(own, source=source)) for source in "xy"]
+    rows = [row("a", 0.01), row("b", 0.01, second="A2"), row("c", 0.01, first="B", second=None),
+            row("d", 0.01, source="manifest")]  # fmt: skip
+    owners = {"A": 1, "A2": 1, "A4": 1, "B": 2}
+    table = claims_table(manifest(), rows, [*registered, *unknown], owners, {1: 2, None: 9})
+
+    assert [record["registrations"] for record in table.records()] == [
+        "its owner registered 2 such contrasts against B under other names; its owner has 2 registrations under "
+        "embargo",
+        "its owner has 2 registrations under embargo",
+        "its owner has 2 registrations under embargo",
+        None,
+    ]
 
 
 @pytest.mark.parametrize(("most", "expected"), [(1.0, ["error"]), (2.0, [])])
