@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.boards.coverage import Coverage, call_roster, rank_among
+from app.boards.coverage import Coverage, Roster, call_roster, rank_among
 from app.boards.measured import EntrantEvidence, MeasuredMethod
 from app.boards.registry import compute_board, measured_method
+from app.boards.standing import unranked_places
 from app.errors import ManifestRejected
 from app.kinds.parse import parse_manifest
 from app.kinds.registry import measured_kind
@@ -200,6 +201,14 @@ def test_without_a_grid_groups_rank_one_behind_the_other() -> None:
 
     assert (roster.ranked, roster.behind) == (("A",), (("D",), ("B", "C")))
     assert roster.behind_ranks({"B": 0.1, "C": 0.9, "D": 0.0}) == {"D": 2, "C": 3, "B": 4}
+
+
+def test_the_places_below_the_ranked_are_those_behind_and_then_those_without_a_rank_by_name() -> None:
+    """Equals share a rank in the order of their names; who is behind and has no score has no rank either."""
+    roster = Roster(("A",), (("Z", "C", "B"), ("Y",)), ("X",), {}, True)
+    places = list(unranked_places(roster, {"C": 1.0, "B": 1.0, "Y": 0.5, "Z": float("nan"), "X": 2.0}))
+
+    assert [(place.entrant, place.rank) for place in places] == [("B", 2), ("C", 2), ("Y", 4), ("X", None), ("Z", None)]
 
 
 @pytest.mark.parametrize(("point", "rank"), [(0.95, 1), (0.9, 1), (0.5, 3), (None, 4), (float("nan"), 4)])

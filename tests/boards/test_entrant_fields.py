@@ -32,6 +32,11 @@ SAID: dict[str, Cell] = {
         ("released", "2026-03-01", "2026-03-01"),
         ("url", "https://example.org/a?b=c#d", "https://example.org/a?b=c#d"),
         ("licence", " MIT ", "MIT"),
+        ("licence", "x" * 500, "x" * 500),
+        ("n_parameters", 2**53, 2**53),
+        ("n_parameters", "9007199254740992", 2**53),
+        ("n_parameters", "0", 0),
+        ("price", "1e300", 1e300),
         ("licence", "  ", None),
         ("licence", None, None),
     ],
@@ -48,6 +53,8 @@ def test_a_value_is_the_same_however_it_is_written(field: str, written: Any, val
     [
         ("n_parameters", "seven"), ("n_parameters", 1.5), ("n_parameters", True), ("n_parameters", "1_000"),
         ("n_parameters", "1e400"), ("n_parameters", "9" * 400), ("n_parameters", 10**400), ("n_parameters", "nan"),
+        ("n_parameters", 2**53 + 1), ("n_parameters", "9007199254740994"), ("n_parameters", "-1"),
+        ("price", "1.1e300"), ("price", f"0.{'0' * 499}"),
         ("n_parameters", float("nan")), ("price", float("inf")), ("price", "٣"),
         ("open_weights", "maybe"), ("open_weights", 1),
         ("released", "2026-02-30"), ("released", "20260301"), ("released", "2026-W01-1"), ("released", 2026),
@@ -120,6 +127,8 @@ def test_everything_that_is_asked_must_be_said(asked: list[str], holds: bool) ->
         ("n_parameters<=small", "expected a whole number"),
         ("released>=spring", "expected a day"),
         ("licence>=MIT", "is equal to a value or not"),
+        ("url>=https://a.org", "is equal to a value or not"),
+        (f"licence={'x' * 493}", "expected a field"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(asked: str, said: str) -> None:

@@ -5,9 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from app.boards.far_beyond import far_beyond
+from app.boards.example import benchmark
+from app.boards.far_beyond import far_beyond, with_far_beyond
+from app.boards.methods.weighted_rank.records import WeightedRank
+from app.boards.relatives import ByUnit
 from app.manifest.model import Metric
 from app.stats.arrays import FloatArray
+from app.values.table import Column, Table
 
 N_TASKS = 20
 ERROR = Metric(direction="minimize")
@@ -56,6 +60,40 @@ def test_few_tasks_say_nothing(n_tasks: int, n_far: int, is_named: bool) -> None
     tiny = np.where(np.arange(n_tasks) < n_far, 1e-6, HONEST[:n_tasks, 0])
 
     assert named([tiny, *HONEST[:n_tasks].T], "dabc") == [0] * is_named
+
+
+@pytest.mark.parametrize(("times", "is_named"), [(10.0, True), (9.99, False)])
+def test_ten_times_is_far(times: float, is_named: bool) -> None:
+    """Better by that very factor, of errors and of scores; of a share so much nearer to its end."""
+    others = [np.full(N_TASKS, 2.0**-at) for at in range(2)]
+    share = Metric(direction="maximize", min=0.0, max=1.0)
+
+    assert named([others[0] / times, others[0], *others[:1]], "dab") == [0] * is_named
+    assert named([others[0] * times, others[0], *others[:1]], "dab", Metric(direction="maximize")) == [0] * is_named
+    near, far = np.full(N_TASKS, 1.0 - 1.0 / 16), np.full(N_TASKS, 1.0 - times / 16)
+    assert named([near, far, far], "dab", share) == [0] * is_named
+
+
+def test_a_board_names_who_is_on_it_by_name_with_the_first_metric_and_its_title() -> None:
+    """Two metrics rank: whoever is far beyond in both is named with the first; who is not on the board is not named."""
+    spec = WeightedRank(name="main", method="weighted_rank", weights={"mae": 0.5, "error": 0.5})
+    manifest = benchmark(spec)
+    metrics = {**manifest.metrics, "mae": Metric(direction="minimize", min=0.0, title="Mean error")}
+    manifest = manifest.model_copy(update={"metrics": metrics})
+    tiny = np.full(N_TASKS, 1e-9)
+    square = np.stack([tiny, tiny, *HONEST.T], axis=1)
+    by_unit = ByUnit(["Q", "P", "a", "b", "c"], {"error": square, "mae": square})
+
+    def told(names: str) -> Table:
+        columns = (Column("entrant", "Entrant", "text"),)
+        shown = Table("leaderboard/main", "Main", columns, tuple((name,) for name in names))
+        return with_far_beyond(shown, manifest, spec, by_unit)
+
+    assert told("QPa").meta["far_beyond"] == [
+        {"entrant": name, "metric": "mae", "n_far": N_TASKS, "n_compared": N_TASKS} for name in "PQ"
+    ]
+    assert told("QPa").notes[0].endswith("Mean error of P in 20 of 20, Mean error of Q in 20 of 20.")
+    assert [one["entrant"] for one in told("Qa").meta["far_beyond"]] == ["Q"]
 
 
 @pytest.mark.parametrize("decoy", [1e-6, 1e-9, -0.1])

@@ -17,7 +17,7 @@ from app.boards.methods.mean import Mean
 from app.boards.methods.skill_score import SkillScore
 from app.boards.methods.weighted_rank.records import WeightedRank
 from app.boards.registry import compute_board
-from app.boards.stability import MOST_BOARDS, PointsByTask, among_others, stability
+from app.boards.stability import MOST_BOARDS, PointsByTask, among_others, means_elsewhere, stability
 from app.kinds.registry import measured_kind
 from app.manifest.model import Explored, Leaderboard, Manifest, Task
 from app.names import first_few
@@ -133,6 +133,45 @@ def test_a_single_variant_is_told_without_counts(scores: tuple[float, float], ho
     assert found is not None
     assert found["clause"] == f"{how} in the only variant of this board that was computed"
     assert found["n_shared"] == (scores == (0.0, 0.0))
+
+
+def test_of_many_variants_two_hundred_are_asked_and_twenty_are_listed() -> None:
+    """By whom the place is lost, and by what it is shared; however many there are."""
+    lost, tied = np.array([0.0, 1.0]), np.array([1.0, 1.0])
+    found = among_others("AB", 0, [(f"{at}", (lost, tied)[at % 2]) for at in range(MOST_BOARDS + 1)])
+    assert found is not None
+
+    assert (found["n_boards"], found["n_first"], found["n_shared"]) == (MOST_BOARDS, 0, MOST_BOARDS // 2)
+    assert [one["what"] for one in found["without"]] == [f"{at}" for at in range(0, 40, 2)]
+    assert found["shared"] == [f"{at}" for at in range(1, 40, 2)]
+    assert found["clause"] == "is first alone in 0 of 200 variants of this board, beside others in 100"
+
+
+@pytest.mark.parametrize(("n", "how"), [(2, "both"), (3, "all 3")])
+def test_who_shares_the_place_everywhere_shares_it_in_all_variants(n: int, how: str) -> None:
+    """Two are both."""
+    found = among_others("AB", 0, [(f"{at}", np.array([1.0, 1.0])) for at in range(n)])
+    assert found is not None
+    assert found["clause"] == f"shares the first place in {how} variants of this board"
+
+
+@pytest.mark.parametrize(
+    ("weights", "families", "expected"),
+    [
+        ({"a": 1.0, "b": 1.0, "c": 1.0}, {}, {"without a": 3.5, "without b": 3.0, "without c": 1.5}),
+        ({"a": 1.0, "b": 3.0, "c": 1.0}, {},
+         {"without a": 2.75, "without b": 3.0, "without c": 1.75, "with every task the same weight": 8.0 / 3.0}),
+        ({"a": 1.0, "b": 3.0, "c": 1.0}, {"a": "f", "b": "f"},
+         {"without f (2 tasks)": 5.0, "without c": 1.75, "with every task the same weight": 8.0 / 3.0}),
+        # All of one family: there is no board without it.
+        ({"a": 1.0, "b": 3.0, "c": 1.0}, dict.fromkeys("abc", "f"), {}),
+    ],
+)  # fmt: skip
+def test_means_on_other_boards_are_weighted_and_without_whole_families(
+    weights: dict[str, float], families: dict[str, str], expected: dict[str, float]
+) -> None:
+    """And with equal weights, where they are not and there is another board at all."""
+    assert means_elsewhere({"a": 1.0, "b": 2.0, "c": 5.0}, weights, families) == pytest.approx(expected)
 
 
 @settings(deadline=None, max_examples=60)

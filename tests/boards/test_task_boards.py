@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from app.boards.registry import compute_board
-from app.boards.standing import letters_table
+from app.boards.standing import letters_table, score_column
 from app.boards.statement import with_statement
 from app.errors import ManifestRejected
 from app.kinds.parse import parse_manifest
@@ -223,6 +223,61 @@ def test_letters_name_the_level_of_the_intervals_beside_them(level: float) -> No
     )
 
     assert letters_table(found.leaderboard, found.pairwise).meta["level"] == level
+
+
+def lettered(pairs: dict[tuple[str, str], bool | None], names: Sequence[str], ranks: Sequence[int] = ()) -> Table:
+    """Return the letters of entrants, of whom some pairs, in either order, are separable or not."""
+    columns = (Column("rank", "Rank", "integer"), Column("entrant", "Entrant", "text"), Column("s", "Score"))
+    rows = tuple(
+        (rank, name, float(-rank)) for rank, name in zip(ranks or range(1, len(names) + 1), names, strict=True)
+    )
+    of_two = tuple(Column(name, name) for name in ("entrant_a", "entrant_b", "separable", "decided_by", "verdict"))
+    listed = tuple((*pair, known, None if known is not None else "rule for gaps", None)
+                   for (a, b), known in pairs.items() for pair in ((a, b), (b, a)))  # fmt: skip
+    board = Table("leaderboard/b", "B", columns, rows, (), {"rank_by": "s"})
+    return letters_table(board, Table("pairwise/b", "B", of_two, listed))
+
+
+@pytest.mark.parametrize(("n", "n_lettered"), [(52, 52), (53, 0)])
+def test_letters_end_with_the_alphabet(n: int, n_lettered: int) -> None:
+    """Where all are told apart each has one of its own: of more than 52 nobody has any."""
+    names = [f"E{at:02}" for at in range(n)]
+    table = lettered({(a, b): True for a in names for b in names if a < b}, names)
+
+    assert sum(row["letters"] is not None for row in table.records()) == n_lettered
+    assert ("Nobody has letters: there would be too many groups to read." in table.notes) is (n_lettered == 0)
+
+
+@pytest.mark.parametrize("n", [60, 61])
+def test_the_best_sixty_have_letters(n: int) -> None:
+    """Whoever is behind them has a bar alone, which is said."""
+    names = [f"E{at:02}" for at in range(n)]
+    table = lettered({(a, b): False for a in names for b in names if a < b}, names)
+
+    assert [row["letters"] for row in table.records()] == ["a"] * 60 + [None] * (n - 60)
+    assert ("Only the best 60 have letters." in table.notes) is (n > 60)
+    assert {(row["alike_low"], row["alike_high"], row["n_alike"]) for row in table.records()} == {(1, n, n - 1)}
+
+
+def test_a_bar_is_of_those_who_were_compared_and_equals_are_in_the_order_of_their_names() -> None:
+    """B and C have no pair: neither is alike to the other, nor told apart."""
+    table = lettered({("A", "B"): False, ("A", "C"): False}, "ACB", (1, 2, 2))
+
+    assert [(row["entrant"], row["alike_low"], row["alike_high"], row["n_alike"]) for row in table.records()] == [
+        ("A", 1, 2, 2), ("B", 1, 2, 1), ("C", 1, 2, 1)
+    ]  # fmt: skip
+
+
+def test_the_score_of_a_board_that_names_none_is_its_first_number_with_an_interval() -> None:
+    """Neither a count with one, nor a number without."""
+    interval = ("low", "high")
+    columns = (Column("n", "N", "integer", interval=interval), Column("bare", "Bare"),
+               Column("s", "Score", interval=interval))  # fmt: skip
+    found = score_column(Table("leaderboard/b", "B", columns, ()))
+
+    assert found is not None
+    assert found.name == "s"
+    assert score_column(Table("leaderboard/b", "B", columns[:2], ())) is None
 
 
 def test_letters_name_whom_they_leave_out() -> None:
