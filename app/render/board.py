@@ -8,10 +8,11 @@ a column's width, so that a wide screen shows wide pictures.
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from app.boards.statement import flags_in_words
+from app.manifest.model import Nouns
 from app.names import count, first_few, in_words
 from app.render.columns import REFERENCES, ShownColumn, WhiskerAxis, shown_columns
 from app.render.html import Links
@@ -102,7 +103,7 @@ class BoardRows:
     """The rows of a board that are shown: `start_apart` is the first without a rank, and `says_why` whether it says so.
 
     In any other order than that of the ranks the axis of the scores is fitted to all rows shown. `chosen` are the
-    columns that a reader asked for beside rank, name and score, if any.
+    columns that a reader asked for beside rank, name and score, if any. `nouns` are what the field calls its tasks.
     """
 
     table: Table
@@ -111,6 +112,7 @@ class BoardRows:
     is_by_rank: bool = True
     says_why: bool = True
     chosen: frozenset[str] = frozenset()
+    nouns: Nouns = field(default_factory=Nouns)
 
     @cached_property
     def _at(self) -> Mapping[str, int]:
@@ -299,7 +301,8 @@ class BoardRows:
     def group_words(self, shown: ShownColumn) -> str:
         """Return what a group is, in words."""
         n_tasks = self.table.meta["groups"][shown.column.title]
-        return f"{shown.column.title}: average over {count(n_tasks, 'task')}; a cell has its interval and its place"
+        average = self.nouns.say(f"average over {count(n_tasks, 'task')}")
+        return f"{shown.column.title}: {average}; a cell has its interval and its place"
 
     # The other columns, and the words at the end.
 
@@ -345,7 +348,8 @@ class BoardRows:
         elif imputed := self._number(row, "n_imputed"):
             yield f"{imputed:,} imputed", f"{count(imputed, 'result')} filled in by the board's rule"
         if leaked := self._number(row, "n_leaked"):
-            yield f"{leaked:,} leaked", f"declared to have seen the data of {count(leaked, 'task')}"
+            seen = self.nouns.say(count(leaked, "task"))
+            yield f"{leaked:,} leaked", f"declared to have seen the data of {seen}"
         if self._is_apart(row):
             told = [self._cell(row, name) for name in ("unranked_because", "label")] if self.says_why else []
             why = [str(cell) for cell in told if cell]

@@ -96,7 +96,7 @@ class BenchmarkPage(Page):
         table = self.first.table if self.first else None
         if table is None or not {"rank", "entrant"} <= set(table.column_names()):
             return None
-        return BoardRows(table, table.rows[:FIRST_PLACES])
+        return BoardRows(table, table.rows[:FIRST_PLACES], nouns=self.manifest.nouns)
 
     @property
     def caption(self) -> str:

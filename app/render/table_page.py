@@ -518,7 +518,9 @@ class TablePage(Page):
             return None
         is_by_rank = self.look.sorted_by in (None, "rank") and not self.look.descending
         start, says_why = (self.apart.start, not self.apart.shown_elsewhere) if self.apart else (None, True)
-        return BoardRows(self.table, self.rows, start, is_by_rank, says_why, chosen=self._chosen_columns)
+        return BoardRows(
+            self.table, self.rows, start, is_by_rank, says_why, self._chosen_columns, self.view.facts.nouns
+        )
 
     @property
     def _chosen_columns(self) -> frozenset[str]:
@@ -614,7 +616,7 @@ class TablePage(Page):
     def ranked(self) -> BoardRows | None:
         """Return the rows of the board that another table is about."""
         table = self.view.ranked
-        return BoardRows(table, table.rows) if table is not None and table.rows else None
+        return BoardRows(table, table.rows, nouns=self.view.facts.nouns) if table is not None and table.rows else None
 
     @property
     def side_by_side(self) -> TaskMap | None:
@@ -672,7 +674,8 @@ class TablePage(Page):
         chips = board_chips(self.view.frame.measures if self.view.frame else "", self.table, self.tally)
         headings = dict(self.known)
         where = next((known_anchor(each) for each in (MISSING, "Results") if each in headings), "")
-        return [(words, why, where if words.endswith(LOST) else "") for words, why in chips]
+        say = self.view.facts.nouns.say
+        return [(say(words), say(why), where if words.endswith(LOST) else "") for words, why in chips]
 
     @cached_property
     def known(self) -> "Sequence[tuple[str, Sequence[str | FoldedLine]]]":

@@ -8,8 +8,10 @@ import pytest
 
 from app.boards.evidence import BoardEvidence, board_of
 from app.boards.example import rows
+from app.kinds.contract import NO_FACTS
 from app.kinds.parse import parse_manifest
-from app.values.table import Table
+from app.render.table_page import TablePage, TableView
+from app.values.table import Cell, Table
 
 MANIFEST = """\
 schema_version: 1
@@ -75,6 +77,26 @@ def test_a_board_speaks_of_what_its_field_compares() -> None:
     assert "Model" in [column.title for column in table.columns]
     assert any("The Entrant" in text for text in table.meta["statement"])
     assert not [text for text in said if re.search("entrant|task", text.replace("The Entrant", "").replace("Task", ""))]
+
+
+def test_what_a_page_adds_speaks_so_too() -> None:
+    """The chips of a board, and the words behind its groups and remarks, are made when it is shown."""
+    nouns = parse_manifest(
+        MANIFEST.replace("group_by", "nouns: {task: data set}\ngroup_by").replace("METHOD", "mean").encode()
+    ).nouns
+    table = board("mean", {"A": [0.1, 0.2, 0.3], "B": [0.4, 0.3, 0.3]})
+    leaked = replace(table, rows=tuple(_with(table, row, n_leaked=2) for row in table.rows))
+    page = TablePage(title="Main", view=TableView("t", "/t", leaked, facts=replace(NO_FACTS, nouns=nouns)), asked=())
+    shown = page.board
+    assert shown is not None
+
+    assert ("3 data sets, taken as independent", "No families of data sets are declared", "") in page.chips
+    assert shown.group_words(shown.groups[0]).startswith("x: average over 2 data sets; ")
+    assert ("2 leaked", "declared to have seen the data of 2 data sets") in shown.remarks(shown.rows[0])
+
+
+def _with(table: Table, row: tuple[Cell, ...], **cells: Cell) -> tuple[Cell, ...]:
+    return tuple(cells.get(name, cell) for name, cell in zip(table.column_names(), row, strict=True))
 
 
 def test_what_is_told_of_a_task_decides_no_measurement() -> None:
