@@ -265,7 +265,7 @@ RARE: Mapping[str, tuple[str, str, int, Mapping[int, int]]] = {
     ),
     "places": (PLACES, "tasks", 100, {5: 55, 10: 41, 20: 65, 40: 84}),
     "seeds": (
-        "one seed in ten failed and the others, of 50 episodes each, scored 0.9",
+        "one seed in ten failed in all of its 50 episodes and the others in one episode of ten",
         "seeds",
         30,
         {3: 77, 5: 52, 8: 57, 16: 81},
@@ -277,14 +277,17 @@ RARE: Mapping[str, tuple[str, str, int, Mapping[int, int]]] = {
         {3: 84, 5: 67, 8: 59, 16: 81},
     ),
     "iqm": (
-        "two or three seeds in ten, of 20 returns each, collapsed from 0.8 to 0.1",
+        "two or three seeds in ten, of 20 returns each, were worse by nine standard deviations of these",
         "seeds",
         16,
         {3: 71, 5: 81, 8: 86, 12: 92},
     ),
     "rmse": ("one error in fifty were ten times as large", "examples", 1000, {30: 36, 100: 65, 300: 90}),
 }
-"""Worlds in which intervals fail, their units, from how many of these on they hold, and in how many of 100 cases."""
+"""Worlds in which intervals fail, their units, from how many of these on they hold, and in how many of 100 cases.
+
+Their words hold for what is maximized and what is minimized: such a figure as 0.9 would be a good score or a bad one.
+"""
 TOLD_BESIDE_STEADY: Mapping[str, Mapping[int, int]] = {
     "seeds": {3: 2, 5: 12, 8: 18, 16: 16},
     "off": {3: 11, 5: 34, 8: 38, 16: 18},
@@ -323,7 +326,7 @@ def rare_note(world: str, n_units: float, *, is_beside: bool = False, is_compare
     compared = ", and comparisons less often than they say" if is_compared else ""
     if is_compared and world in TOLD_BESIDE_STEADY:
         told = TOLD_BESIDE_STEADY[world][known]
-        compared = f", and two equals, of which one is so and the other steady, would be told apart in {told}"
+        compared = f", and two equals, one like this and one with steady {units}, would be told apart in {told}"
     yield (
         f"A rare failure may not be among so few {units}. If {what}, an interval of 95 % from {known} {units}{fewest} "
         f"would hold in only {held[known]} of 100 cases{compared}."

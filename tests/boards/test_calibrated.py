@@ -1,10 +1,12 @@
 """The calibrated intervals that boards draw beside each system's own."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy.special import stdtrit
 
-from app.boards.calibrated import few_units_note, rare_note, task_intervals
+from app.boards.calibrated import RARE, few_units_note, rare_note, task_intervals
 from app.boards.example import benchmark, rows
 from app.boards.measured import EntrantEvidence, Measurement
 from app.boards.methods.estimate import EstimateBoard
@@ -279,3 +281,11 @@ def test_what_has_a_range_and_few_units_has_an_interval_that_assumes_nothing() -
     assert all(0.0 < row[low] < row[table.index("mean_error")] < row[high] < 1.0 for row in table.rows)
     assert any("assumption-free interval" in note for note in table.notes)
     assert (round(float(str(facts["assumption_free_low"])), 2), facts["assumption_free_high"]) == (0.38, 1.0)
+
+
+@pytest.mark.parametrize("world", RARE)
+def test_a_note_on_what_is_rare_names_no_score(world: str) -> None:
+    """Of success rates 0.9 is good, of error rates bad, and both have the note."""
+    (note,) = rare_note(world, RARE[world][2] - 1)
+
+    assert not re.search(r"\d\.\d", note)
