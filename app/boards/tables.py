@@ -155,7 +155,7 @@ VERDICT: tuple[FrameField[ComparedPair], ...] = (
     FrameField(Column("separable", "Separable", "flag", glossary="separable"), lambda pair: pair.verdict.separable),
 )
 WORD = FrameField[ComparedPair](
-    Column("verdict", "A is", "text", glossary="equivalent"), lambda pair: pair.verdict.word
+    Column("verdict", "A compared with B", "text", glossary="equivalent"), lambda pair: pair.verdict.word
 )
 WITHIN = FrameField[ComparedPair](
     Column("within", "By less than matters", "flag", glossary="within"), lambda pair: pair.verdict.within

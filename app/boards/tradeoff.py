@@ -215,7 +215,7 @@ def _columns(axes: TradeoffColumns) -> Iterator[Column]:
     yield Column("y_low", f"{axes.y.title}, low", detail=True, digits=axes.y.digits)
     yield Column("y_high", f"{axes.y.title}, high", detail=True, digits=axes.y.digits)
     yield Column("on_front", "On the front", "flag", glossary="front")
-    yield Column("may_be_on_front", "May be on it", "flag", glossary="front")
+    yield Column("may_be_on_front", "May be on the front", "flag", glossary="front")
 
 
 def _direction(column: Column, otherwise: Direction) -> Direction:

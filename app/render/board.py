@@ -167,7 +167,7 @@ class BoardRows:
     @property
     def bar_title(self) -> tuple[str, str]:
         """Return what the bars are of, and the glossary's anchor for it."""
-        return ("Not told from", "n_alike") if "alike_low" in self._at else ("May be", "rank_interval")
+        return ("Not told from", "n_alike") if "alike_low" in self._at else ("Rank interval", "rank_interval")
 
     @cached_property
     def has_bars(self) -> bool:

@@ -18,7 +18,7 @@ from app.errors import FieldRejected, Forbidden, Problem, TooLarge
 from app.files.tables import BadRecord, object_of
 from app.files.uploads import ReceivedFile, promised_suffix
 from app.manifest.model import EntrantField
-from app.names import clip_for_message, first_few
+from app.names import clip_for_message, count, first_few
 from app.receiving.entrant_fields import MOST_BYTES, SUFFIXES, read_card, read_file
 from app.render.text import name_in_path, path_of_name
 from app.rights import policy, roles
@@ -73,12 +73,13 @@ def list_entrants(
     as_of = entrant_fields.as_of(session, declared.benchmark, shown if snapshot is not None else None, fields_to)
     values = entrant_fields.values_of(session, declared.benchmark, fields, shown, as_of)
     named = sorted({} if shown is None else snapshots.load_standings(session, shown.id))
-    notes = [f"{len(named):,} entrants. What they are is stated by their owners or a steward, and is no evidence."]
-    notes += [] if fields else ["The manifest declares nothing that entrants are (entrant_fields)."]
+    about = "What describes them is stated by their owners or a steward, and counts in no score."
+    about = about if fields else "The manifest declares no fields that describe them (entrant_fields)."
+    note = f"{count(len(named), 'entrant')}. {about}"
     table = Table("entrants", "Entrants", (Column("entrant", "Entrant", "text"),), tuple((name,) for name in named),
-                  tuple(notes))  # fmt: skip
+                  (note,))  # fmt: skip
     table = with_fields(table, [field.model_copy(update={"shown": True}) for field in fields], values)
-    links = [("Change what they are", f"/edit/{slug}")] if fields else []
+    links = [("Describe them", f"/edit/{slug}")] if fields else []
     view = around(view_of(session, declared, table, shown), f"/benchmarks/{slug}/entrants", links, name_links(declared))
     return table_answer(request, view, split_format(request.url.path)[1])
 

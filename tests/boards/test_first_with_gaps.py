@@ -137,7 +137,7 @@ def pairs(standing: BoardStanding) -> Table:
         Column(name, name)
         for name in ("board_difference_lower", "board_difference_upper", "p_a_beats_b", "p_value", "separable")
     ]
-    columns += [Column("verdict", "A is", "text"), Column("decided_by", "Decided by", "text")]
+    columns += [Column("verdict", "A compared with B", "text"), Column("decided_by", "Decided by", "text")]
     cells = ColumnarRows(tuple(standing.contrasts(range(len(standing.points))).cells()))
     named = [(a, b) for a in NAMES[: len(standing.points)] for b in NAMES[: len(standing.points)]]
     rows = tuple((*pair, *row) for pair, row in zip(named, cells, strict=True))

@@ -181,5 +181,6 @@ def test_an_axis_needs_an_interval_to_draw() -> None:
     rows: list[tuple[Cell, ...]] = [(1, "A", 0.5, None, None), (2, "Base", 0.0, 0.0, 0.0)]
     table = Table("leaderboard/small", "Small", columns, tuple(rows), (), {"rank_by": "skill"})
 
+    assert BoardRows(table, rows).bar_title[0] == "Rank interval"
     assert BoardRows(table, rows).axis is None
     assert BoardRows(table, [(1, "A", 0.5, 0.4, 0.6), *rows[1:]]).axis is not None

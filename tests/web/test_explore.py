@@ -34,6 +34,13 @@ def ranks(site: Site, address: str) -> dict[str, str]:
     return {row["entrant"]: row["rank"] for row in csv.DictReader(io.StringIO(answer.text))}
 
 
+def test_the_list_of_entrants_says_that_nothing_describes_them(published: Site) -> None:
+    """How many there are, and which key of the manifest would change it."""
+    notes = published.http.get("/benchmarks/tiny/entrants.json").json()["notes"]
+
+    assert notes == ["3 entrants. The manifest declares no fields that describe them (entrant_fields)."]
+
+
 def test_a_filter_hides_rows_and_keeps_ranks(published: Site) -> None:
     """Great is last of three over all tasks, and stays third when it is looked for."""
     before = ranks(published, f"{TINY}.csv?snapshot=1")
