@@ -203,6 +203,53 @@ def test_without_a_grid_groups_rank_one_behind_the_other() -> None:
     assert roster.behind_ranks({"B": 0.1, "C": 0.9, "D": 0.0}) == {"D": 2, "C": 3, "B": 4}
 
 
+def test_coverages_of_two_parts_add_up_and_what_must_hold_of_both_holds_of_both() -> None:
+    """Who can read the labels of one part is shown for comparison on the whole."""
+    whole = Coverage(4, 3, 1, 0, 0, 0, is_filled=True, is_counted=True)
+    other = Coverage(9, 1, 2, 3, 4, 5, is_reference=True)
+
+    assert whole + other == other + whole == Coverage(13, 4, 3, 3, 4, 5, is_reference=True)
+    assert whole + whole == Coverage(8, 6, 2, is_filled=True, is_counted=True)
+
+
+@pytest.mark.parametrize(
+    ("coverage", "why"),
+    [
+        (Coverage(3, 3), None),
+        (Coverage(3, 2, n_absent=1), "partial"),
+        (Coverage(3, 2, n_failed=1), "partial"),
+        (Coverage(3, 2, n_absent=1, is_filled=True), None),
+        (Coverage(3, 2, n_absent=1, is_counted=True), None),
+        (Coverage(3, 2, n_absent=1, n_not_asked=1, is_filled=True), "not asked"),
+        (Coverage(3, 2, n_absent=1, n_not_asked=1, n_over=1), "more than asked"),
+        (Coverage(3, 3, n_over=1, n_not_asked=1, is_reference=True), "label holder"),
+        (Coverage(3, 3, is_reference=True), "label holder"),
+    ],
+)
+def test_the_first_reason_that_holds_is_why_an_entrant_has_no_rank(coverage: Coverage, why: str | None) -> None:
+    """And it is listed apart where a grid is declared; without one, who was not asked and who can read the labels."""
+    declared, open_grid = (call_roster({"A": coverage}, is_declared=each) for each in (True, False))
+
+    assert (coverage.why_unranked, declared.rank_status("A").why) == (why, why)
+    assert declared.apart == (("A",) if why else ())
+    assert open_grid.apart == (("A",) if coverage.n_not_asked or coverage.is_reference else ())
+
+
+def test_without_a_grid_too_much_is_as_far_off_as_too_little() -> None:
+    """One cell more and one less is two apart; who is in no group that is apart has no reason."""
+    coverages = {"A": Coverage(4, 4), "B": Coverage(4, 3, n_absent=1, n_over=1), "C": Coverage(4, 4, n_over=1)}
+    roster = call_roster(coverages, is_declared=False)
+    notes = list(roster.notes("tasks"))
+
+    assert (roster.ranked, roster.behind) == (("A",), (("C",), ("B",)))
+    assert notes[1:] == [
+        "Ranked behind the others, because something is absent: B (3 of 4 included).",
+        "Ranked behind the others, because of tasks that most submitters do not have: C (1), B (1).",
+    ]
+    assert roster.rank_status("B").why is None
+    assert roster.behind_ranks({"B": 0.5}) == {"B": 2}
+
+
 def test_the_places_below_the_ranked_are_those_behind_and_then_those_without_a_rank_by_name() -> None:
     """Equals share a rank in the order of their names; who is behind and has no score has no rank either."""
     roster = Roster(("A",), (("Z", "C", "B"), ("Y",)), ("X",), {}, True)

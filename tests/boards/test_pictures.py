@@ -100,8 +100,9 @@ def test_the_front_is_that_of_the_definition_whichever_way_is_better(x_way: Way,
 
 def test_axes_are_what_ranks_and_the_first_cost_unless_others_are_asked_for() -> None:
     """Of costs one that is no detail comes first; a column that is the same for all is none."""
-    more = (Column("cost_a", "A", detail=True), Column("size_b", "B"), Column("price_c", "C"), Column("same_time", "D"))
-    rows = tuple((*row[:5], at, 5 - at, at, 7.0) for at, row in enumerate(ROWS))
+    more = (Column("cost_a", "A", detail=True), Column("size_b", "B"), Column("price_c", "C"), Column("same_time", "D"),
+            Column("time_of_some", "E"))  # fmt: skip
+    rows = tuple((*row[:5], at, 5 - at, at, 7.0, None if at else 1.0) for at, row in enumerate(ROWS))
     many = replace(board(), columns=(*COLUMNS[:5], *more), rows=rows)
 
     def axes(*asked: str | None, meta: dict[str, str] | None = None) -> tuple[str, str] | None:
@@ -133,6 +134,20 @@ def test_who_is_shown_to_be_worse_than_a_cheaper_one_may_not_be_on_the_front() -
     assert may_be(("Quick", "Near", False), ("Near", "Quick", False))
     assert may_be(("Quick", "Beaten", True))
     assert may_be(("Slow", "Near", True))
+    assert may_be(("Gone", "Near", True), ("Near", "Gone", True))
+
+
+def test_a_front_says_what_must_be_known_of_the_pairs_where_they_decide() -> None:
+    """As every page does that says who is told apart; without a pair that was tested there is nothing to know."""
+    columns = (Column("entrant_a", "A", "text"), Column("entrant_b", "B", "text"), Column("separable", "", "flag"))
+
+    def notes(*pairs: tuple[Cell, ...]) -> tuple[str, ...]:
+        each = Table("pairwise/main", "Pairs", columns, pairs, (), {"caveats": ["Few tasks."]})
+        return tradeoff_table(board(), axes_of(board(), None, None), each).notes
+
+    assert notes(("Quick", "Near", False))[-1] == "Few tasks."
+    assert "with all pairs of the board tested at once" in notes(("Quick", "Near", False))[0]
+    assert "Few tasks." not in notes()
 
 
 def test_who_has_no_rank_is_not_on_the_front_and_keeps_nobody_off_it() -> None:
@@ -348,7 +363,8 @@ def test_the_matrix_says_whose_values_may_be_of_a_part_of_a_task() -> None:
 def test_who_was_the_best_when_is_drawn_over_days() -> None:
     """The axis names years, and each dot its day; no number has a comma."""
     days = ("2023-03-01", "2025-07-02", "2024-01-01", "2024-09-09")
-    columns = (*COLUMNS, Column("released", "Released", "text"))
+    score = replace(COLUMNS[2], digits=2)
+    columns = (*COLUMNS[:2], score, *COLUMNS[3:], Column("released", "Released", "text"))
     rows = tuple((*row, day) for row, day in zip(ROWS, days, strict=True))
     table = Table("leaderboard/b", "B", columns, rows, (), {"rank_by": "score", "entrant_fields": {"released": "date"}})
     dated = with_years(table)
@@ -359,6 +375,10 @@ def test_who_was_the_best_when_is_drawn_over_days() -> None:
     assert figure is not None
     texts = [shape.text for shape in figure.shapes]
 
+    assert [(column.direction, column.digits) for column in drawn.columns[1:5]] == [
+        (None, 3), ("maximize", 2), (None, 2), (None, 2)
+    ]  # fmt: skip
+    assert drawn.meta["shown_as"]["x"]["2,025.499"] == "2025-07-02"
     assert {"2024", "2025"} <= set(texts)
     assert "Quick: Score 2, Released 2025-07-02" in str(figure.shapes)
     assert [text for text in texts if "," in text] == []

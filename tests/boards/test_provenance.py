@@ -98,6 +98,24 @@ def test_an_owner_of_many_who_are_tested_is_told(owners: str, is_tested: bool, n
     assert [note.partition(" All pairs")[0] for note in notes if "same owner" in note] == expected
 
 
+@pytest.mark.parametrize(
+    ("n_own", "n_others", "n_unranked", "is_told"),
+    [(3, 6, 0, True), (3, 7, 0, False), (3, 6, 3, True), (10, 10, 0, True)],
+)
+def test_a_third_of_those_with_a_rank_is_enough(n_own: int, n_others: int, n_unranked: int, is_told: bool) -> None:
+    """Whoever has no rank is tested against nobody; an owner of many is told once."""
+    ranked = [(f"e{at}", owner) for at, owner in enumerate([*[1] * n_own, *range(2, 2 + n_others)])]
+    columns = tuple(Column(name, name) for name in ("rank", "entrant", "rank_low"))
+    rows = tuple((at, name, 1) for at, (name, _) in enumerate(ranked, 1))
+    rest = tuple((None, f"apart {at}", None) for at in range(n_unranked))
+    of_each = {name: Provenance(1, 1, owner, 1, 1, 1) for name, owner in ranked}
+    of_each |= {f"apart {at}": Provenance(1, 1, 1, 1, 1, 1) for at in range(n_unranked)}
+    notes = with_provenance(Table("leaderboard/b", "B", columns, (*rows, *rest)), of_each).notes
+
+    said = [note for note in notes if note.startswith(f"{n_own} of the {n_own + n_others} entrants with a rank have")]
+    assert (len(said), len(notes)) == (is_told, is_told)
+
+
 def test_neighbours_that_hang_on_one_owner_are_told_with_the_name_it_has_now() -> None:
     """What is stored has its number, also in meta, since a name can be erased."""
     moved = [{"above": "A", "below": "B", "owner": "99", "becomes": "tied"}]
