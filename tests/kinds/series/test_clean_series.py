@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from app.boards.example import rows as example_rows
 from app.boards.methods.weighted_rank.coverage import declared_failures
@@ -104,12 +105,43 @@ def test_a_failure_on_no_record_is_nobodys() -> None:
     assert failures.by_metric["mae"].tolist() == [[False, True], [False, False]]
 
 
-def test_who_says_nothing_of_validity_has_not_failed() -> None:
+@pytest.mark.parametrize("word", ["False", "false", "FALSE", "0", "0.0"])
+def test_who_says_nothing_of_validity_has_not_failed(word: str) -> None:
     """Of three records one is flagged as invalid, one as valid, and of the last nothing is said."""
-    rows = replace(run(), recorded={"valid": Coded(("false", "true"), np.array([0, 1, -1]))})
+    rows = replace(run(), recorded={"valid": Coded((word, "true"), np.array([0, 1, -1]))})
     failures = declared_failures(rows, held_records(rows, ["GPH"]), SeriesPart(), ["mae"])
 
     assert failures.by_metric["mae"].tolist() == [[True, False, False]]
+
+
+def test_a_validity_says_more_than_a_flag() -> None:
+    """The flag counts where there is none."""
+    valid = example_rows({"GPH": [1.0, 0.0, np.nan]}, "validity_rate")
+    rows = replace(valid, recorded={"valid": Coded(("false", "true"), np.array([0, 1, 0]))})
+    failures = declared_failures(rows, held_records(rows, ["GPH"]), SeriesPart(), ["mae"])
+
+    assert failures.by_metric["mae"].tolist() == [[False, True, True]]
+
+
+def test_reasons_are_those_of_the_metric_and_of_who_contends() -> None:
+    """In either way of writing them; what is no reason of the metric, or says that it does not hold, is none."""
+    metric, of_pairs = "preprocessing_sensitivity", "relative_degradation_ratio"
+    said = [
+        {metric: {"missing_alt": True}},
+        {metric: {"missing_alt": False, "missing_reason": "near_zero_clean_error"}, of_pairs: "missing_"},
+        {of_pairs: {"missing_reason": "near_zero_clean_error"}, metric: "missing_alt"},
+    ]
+    both = example_rows({"GPH": [1.0] * 3, "RS": [1.0] * 3}, "mae")
+    about = {"metadata": Coded(tuple(map(json.dumps, said)), np.array([0, 0, 0, 0, 1, 2]))}
+    listed = {"missing_ci": Coded((f"coverage {metric}", metric), np.array([0, 0, 0, -1, 1, 0]))}
+    rows = replace(both, recorded={**about, **listed})
+    failures = declared_failures(rows, held_records(rows, ["RS"]), SeriesPart(), [metric, of_pairs, "coverage"])
+
+    assert {name: of.tolist() for name, of in failures.by_metric.items()} == {
+        metric: [[True, False, False]],
+        of_pairs: [[False, False, True]],
+        "coverage": [[False, False, True]],
+    }
 
 
 def test_metadata_declare_the_failures_of_comparisons_and_no_missing_interval() -> None:
