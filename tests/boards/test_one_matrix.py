@@ -69,7 +69,12 @@ def assert_one_matrix(tables: BoardTables, case: Case) -> None:
     alike = " ".join(each for each in board.meta["statement"] if "too little to matter" in each)
     said = " ".join(each for each in board.meta["statement"] if each not in alike)
     assert ("over all snapshots" in said) == bool(board.meta.get("over_snapshots")) or "leads" not in said
-    assert [name for name in rows if str(name) in said] == [name for name in rows if rows[name]["may_be_first"]]
+    (rest,) = [each for each in board.meta["statement"] if "ruled out" in each or "to be worse than the first," in each]
+    first = [name for name in rows if rows[name]["may_be_first"]]
+    assert [name for name in rows if str(name) in said.replace(rest, "")] == first
+    # A single one that is ruled out is named.
+    ruled = [name for name in rows if name not in first]
+    assert [name for name in rows if str(name) in rest] == (ruled if len(ruled) == 1 else [])
     assert_groups(list(rows), better, rows)
     assert_within(tables, alike)
     metrics = {str(pairwise.meta.get("metric")): Metric(direction=case.direction)}

@@ -281,7 +281,7 @@ def test_unknown_metrics_and_tasks_are_said_at_registration(site: Site) -> None:
 
     assert status == 201
     assert answer["warnings"] == [
-        "The benchmark has no metrics MASE@0.9, MSAE; it has MASE, hits@5.",
+        "The benchmark has no metrics MASE@0.9, MSAE; it has MASE, hits@5. Did you mean MASE?",
         "The benchmark has no tasks hard; it has easy.",
     ]
 
