@@ -67,9 +67,10 @@ def assert_one_matrix(tables: BoardTables, case: Case) -> None:
             assert high >= its["rank_low"] or (name, other) in better
     assert all((a, c) in better for a, b in better for also, c in better if also == b)
     alike = " ".join(each for each in board.meta["statement"] if "too little to matter" in each)
-    said = " ".join(each for each in board.meta["statement"] if each not in alike)
+    told = [each for each in board.meta["statement"] if each not in alike]
+    said = " ".join(told)
     assert ("over all snapshots" in said) == bool(board.meta.get("over_snapshots")) or "leads" not in said
-    (rest,) = [each for each in board.meta["statement"] if "ruled out" in each or "to be worse than the first," in each]
+    (rest,) = [each for each in told if "ruled out" in each or "shown to be worse than the first" in each]
     first = [name for name in rows if rows[name]["may_be_first"]]
     assert [name for name in rows if str(name) in said.replace(rest, "")] == first
     # A single one that is ruled out is named.
@@ -87,10 +88,12 @@ def assert_one_matrix(tables: BoardTables, case: Case) -> None:
     assert all(
         bool(shared[a] & shared[b]) == ((a, b) not in better and (b, a) not in better) for a in rows for b in rows
     )
-    told = side_by_side(Table("matrix/error", "Error, entrants by tasks", (), ()), list(map(str, rows)), pairwise).notes
+    notes = side_by_side(
+        Table("matrix/error", "Error, entrants by tasks", (), ()), list(map(str, rows)), pairwise
+    ).notes
     for a, b in combinations(map(str, rows), 2):
         begins = (f"{a} is better than ", f"The data do not tell {a} from ")
-        (said_of,) = [note for note in told if note.startswith(begins) and b in note]
+        (said_of,) = [note for note in notes if note.startswith(begins) and b in note]
         assert said_of.startswith(f"{a} is better") == ((a, b) in better)
     for name, row in rows.items():
         low, high = row["rank_low"], row["rank_high"]
