@@ -246,6 +246,13 @@ def engines_are_kept() -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def session(database_url: str) -> Iterator[Session]:
+    """A session of an empty database; what it did is committed at the end of the test."""
+    with make_session_factory(engine_of(database_url)).begin() as session:
+        yield session
+
+
 ROLES = {"alice": "submitter", "bob": "submitter", "steward": "steward", "admin": "admin"}
 LOW = Settings(max_body_mib=1, max_rows=200, max_stale_s=0)
 """Limits that are easy to pass."""

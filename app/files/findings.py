@@ -15,6 +15,9 @@ from app.names import clip_for_message, first_few, name_key, nearest
 from app.stats.arrays import IntArray
 from app.values.scores import NONE, ScoreTable
 
+MOST_MEANT = 5
+"""The different unknown names of an upload for which one that was meant is looked for."""
+
 
 class Findings:
     """Problems in the order in which they were found."""
@@ -23,7 +26,7 @@ class Findings:
         self.kept: list[Problem] = []
         self.n_problems = 0
         self._causes = Causes()
-        self._meant: dict[tuple[str, str], str] = {}
+        self._meant: dict[str, str] = {}
 
     def add(self, problem: Problem) -> None:
         """Count one problem, and keep it while there is room."""
@@ -58,10 +61,9 @@ class Findings:
         'not a task of it; did you mean lift? It has lift, place'
         """
         # To look for what was meant takes long, and a file may have a wrong name in each of its rows.
-        key = (what, name)
-        if key not in self._meant and len(self._meant) < MAX_PROBLEMS:
-            self._meant[key] = nearest(name, known) or ""
-        near = self._meant.get(key)
+        if name not in self._meant and len(self._meant) < MOST_MEANT:
+            self._meant[name] = nearest(name, known) or ""
+        near = self._meant.get(name)
         return f"{what}{f'; did you mean {near}? It has' if near else '; it has'} {first_few(known)}"
 
     def raise_if_any(self, file_names: Sequence[str]) -> None:

@@ -1,13 +1,11 @@
 """Tokens, whose they are and how long they work, and the sessions that stand for them in a browser."""
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 import pytest
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from app.db.engine import make_engine, make_session_factory
 from app.db.models import BrowserSession, OwnerLink, Token
 from app.errors import Conflict, NotFound
 from app.kinds.parse import parse_manifest
@@ -17,15 +15,6 @@ from app.store import benchmarks, sql
 from tests.cases.walkthrough import MANIFEST
 
 SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
-
-
-@pytest.fixture
-def session(database_url: str) -> Iterator[Session]:
-    """A session of a database without tokens."""
-    engine = make_engine(database_url)
-    with make_session_factory(engine).begin() as session:
-        yield session
-    engine.dispose()
 
 
 def made(session: Session, *names: str, role: str = "submitter") -> list[Token]:

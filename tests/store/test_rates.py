@@ -1,28 +1,17 @@
 """How often somebody may do something in a minute, and what is kept of what was answered to them."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from app.db.engine import make_engine, make_session_factory
 from app.db.models import Rate, Try
 from app.errors import NotFound
 from app.kinds.parse import parse_manifest
 from app.rights import tokens
 from app.store import benchmarks, rates, tries
 from tests.cases.walkthrough import MANIFEST
-
-
-@pytest.fixture
-def session(database_url: str) -> Iterator[Session]:
-    """A session of an empty database."""
-    engine = make_engine(database_url)
-    with make_session_factory(engine).begin() as session:
-        yield session
-    engine.dispose()
 
 
 def test_a_minute_s_worth_is_granted_and_then_one_at_a_time(session: Session) -> None:

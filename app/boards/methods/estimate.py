@@ -740,8 +740,9 @@ def _few_meta(spec: EstimateBoard, words: EvidenceWords, contenders: Sequence[Me
     fewest = min((n for _, n in _units(spec, contenders) if n >= MIN_UNITS), default=math.inf)
     if fewest >= FEW_UNITS:
         return {}
-    worth = f" worth {fewest:.1f} of equal size" if fewest % 1.0 else ""
-    return {FEW: f"{words.units}{worth}" if worth else f"{fewest:.0f} {words.units}"}
+    if fewest % 1.0:
+        return {FEW: f"{words.units} worth {fewest:.1f} of equal size"}
+    return {FEW: f"{fewest:.0f} {words.units}"}
 
 
 ALL_OR_NOTHING = "Where 7 in 10 seeds fail and others succeed, two equals of five seeds are told apart in 15 of 100."
