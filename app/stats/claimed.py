@@ -148,7 +148,7 @@ def judge(sides: Sequence[Side], threshold: float, direction: Direction, level: 
     >>> judge([side], 0.5, "greater", 0.95).verdict, judge([side], 0.7, "greater", 0.95).verdict
     ('supported', 'inconclusive')
     """
-    _as_greater(sides, threshold, direction)
+    _require(sides, threshold, direction)
     alone = _difference(sides, level, {})
     if alone.low is None or alone.high is None:
         return Judged("inconclusive", alone, "no_interval")
@@ -287,11 +287,15 @@ def holm_error_rates(p_values: Sequence[float | None], n_claims: int, alpha: flo
     return error_rates
 
 
-def _as_greater(sides: Sequence[Side], threshold: float, direction: Direction) -> tuple[Sequence[Side], float]:
+def _require(sides: Sequence[Side], threshold: float, direction: Direction) -> None:
     if not 1 <= len(sides) <= 2:
         raise InvalidArgument(f"sides are {len(sides)}; expected one, or two of which the second is subtracted")
     require_number("threshold", threshold)
     require_word("direction", direction, ("greater", "less"))
+
+
+def _as_greater(sides: Sequence[Side], threshold: float, direction: Direction) -> tuple[Sequence[Side], float]:
+    _require(sides, threshold, direction)
     return (sides, threshold) if direction == "greater" else ([side.mirrored() for side in sides], -threshold)
 
 
