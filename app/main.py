@@ -16,7 +16,7 @@ from starlette.types import Lifespan
 from app.config import MIB, Settings
 from app.db.engine import REQUESTS, dispose_unused, make_engine, make_session_factory
 from app.jobs.queue import QueuedJobs
-from app.program.quietly import quietly
+from app.program.starting import quietly
 from app.program.version import release
 from app.reading import Readers
 from app.render.html import set_institution

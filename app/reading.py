@@ -62,7 +62,7 @@ from app.errors import (
     Rejected,
     TooLarge,
 )
-from app.program.quietly import quietly
+from app.program.starting import quietly
 from app.turns import Turn, Turns
 
 T = TypeVar("T")
@@ -243,7 +243,7 @@ class _Stoppable:
 # The web process's side of the fork server: starts it, sends orders, hears how readers ended.
 
 SERVED = (
-    "from app.program.quietly import quietly; quietly(lambda: __import__('app.reading')); "
+    "from app.program.starting import quietly; quietly(lambda: __import__('app.reading')); "
     "from app.reading import serve; serve()"
 )
 

@@ -4,7 +4,7 @@ import pytest
 
 from bench.house import House, count
 
-MOST_LONELY, MOST_HANDED_ON = 5, 0.303
+MOST_LONELY, MOST_HANDED_ON = 4, 0.301
 """What was measured last: modules, and the share of all parameters. Lower them with a commit that lowers one.
 
 A share, since a house that is added to has more parameters of either sort.

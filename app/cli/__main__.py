@@ -10,7 +10,7 @@ from importlib import import_module
 import typer
 
 from app.errors import PlumblineError
-from app.program.collector import paused
+from app.program.starting import paused
 from app.program.version import release
 from plumbline.__main__ import MODULES as CLIENTS
 from plumbline.cli import commands

@@ -17,7 +17,7 @@ from app.cli.observing import configure_log, own_temporary_folder
 from app.cli.supervisor import STOP_MARGIN_S, send_beats, stop_with_supervisor
 from app.config import Settings
 from app.main import create_app
-from app.program.collector import paused
+from app.program.starting import paused
 from app.reading import fork_server
 
 # A kept page is sent in a fraction of a millisecond, but the interpreter lets a busy thread go on for five.

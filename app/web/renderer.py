@@ -29,7 +29,7 @@ from app.boards.methods.skill_score import SkillScore
 from app.boards.registry import compute_board
 from app.config import Settings
 from app.manifest.model import Leaderboard
-from app.program.collector import NOT_COLLECTED, resume
+from app.program.starting import NOT_COLLECTED, resume
 from app.turns import Turn, Turns
 from app.web.cached_answer import Ask, CachedAnswer, gather
 from app.web.problems import problem

@@ -3,29 +3,42 @@
 from collections.abc import Iterator, Sequence
 
 from app.admission.case import Case, Check, KindRules
+from app.admission.claims import LATER, SubmissionClaims, check_claims
 from app.boards.measured import EvidenceWords, MeasuredKind, Measurement
 from app.boards.methods.estimate import EstimateBoard
 from app.boards.standing import BoardStanding
 from app.boards.tables import Beside
 from app.files.opened import SUFFIXES
-from app.kinds.contract import Kind, RowStorage
+from app.kinds.contract import Evaluation, Kind, RowStorage, Summary
 from app.kinds.labels import KindLabels
 from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.disclosed import about_parts, coarse, measure_disclosed, shown_score_of
 from app.kinds.predictions.labels import choose_public, labels_digest, read_labels, warn_of_parts
-from app.kinds.predictions.manifest_part import PredictionsPart, holds_labels, ranks_label_holders, scoring_of
+from app.kinds.predictions.manifest_part import (
+    PredictionsPart,
+    has_private_labels,
+    holds_labels,
+    ranks_label_holders,
+    scoring_of,
+)
 from app.kinds.predictions.metrics import glossary_key, metric_entries
 from app.kinds.predictions.pages import PAGES
 from app.kinds.predictions.pair_tests import pair_tables
 from app.kinds.predictions.read import read_predictions
-from app.kinds.predictions.report import INTERVALS, LAYOUTS, reports_beside
-from app.kinds.predictions.summary import own_claims, summarise
+from app.kinds.predictions.report import INTERVALS, LAYOUTS, report_tables, reports_beside
 from app.kinds.predictions.terms import REPORTS, SECRET, TERMS
 from app.manifest.model import Manifest, part_of
 
 OWN_LABELS = (
     "Every submission brought its own labels; nobody has checked them. An item with another label than most submitters "
     "have is another item."
+)
+
+# Whoever claims a number and learns whether it is right has learned the number.
+NOT_COMPARED = Check(
+    "claims",
+    "warned",
+    "Claims about private labels are kept and shown, and never compared: an answer would tell labels.",
 )
 
 
@@ -71,6 +84,33 @@ def _own_labels(case: Case) -> list[Check]:
         "The predictions brought their own labels; nobody has checked these, nor that other entrants have the same."
     )
     return [Check("labels", "warned", reason)]
+
+
+def summarise(evaluation: Evaluation) -> Summary:
+    """Return the reports of a submission and what its claims come to."""
+    measurements = evaluation.measure(summary_board(evaluation.manifest))
+    measured = {(m.entrant, name): estimate.point for m in measurements for name, estimate in m.estimates.items()}
+    reports = report_tables({m.entrant: m.rows for m in measurements})
+    if has_private_labels(evaluation.manifest):
+        return Summary(reports, [] if evaluation.claims is None else [NOT_COMPARED])
+    return Summary(reports, check_claims(evaluation.claims, measured))
+
+
+def own_claims(claimed: SubmissionClaims) -> list[Check]:
+    """Leave claims to the evaluation, which alone measures predictions."""
+    if claimed.claims is None:
+        return []
+    if has_private_labels(claimed.manifest):
+        return [NOT_COMPARED]
+    return [Check("claims", "warned", f"Claims about predictions are {LATER}: only then are they measured.")]
+
+
+def summary_board(manifest: Manifest) -> EstimateBoard:
+    """Return the board that a submission of predictions is summarised by: one that has every metric, or one made so."""
+    for board in manifest.leaderboards:
+        if isinstance(board, EstimateBoard) and board.tasks is None and set(board.metrics) == set(manifest.metrics):
+            return board
+    return EstimateBoard(name="summary", method="estimate", metrics=list(manifest.metrics))
 
 
 PREDICTIONS = Kind(

@@ -6,7 +6,7 @@ from app.admission.case import Claims
 from app.admission.claims import SubmissionClaims
 from app.kinds.contract import Evaluation
 from app.kinds.parse import parse_manifest
-from app.kinds.predictions.summary import own_claims, summarise, summary_board
+from app.kinds.predictions.kind import own_claims, summarise, summary_board
 from app.values.facts import RunFacts
 from tests.cases.prediction_boards import BINARY, benchmark, benchmark_text, empty_scores, measure, two_classes
 
