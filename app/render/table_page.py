@@ -1019,15 +1019,21 @@ def _power(table: Table) -> str | None:
     typical, of_first = power["difference"], power.get("of_first")
     beside = ""
     if isinstance(of_first, float) and of_first != typical:
-        beside = f"; for the first two {'it is' if typical is not None else 'one of'} {two_digits(of_first)}"
+        beside = f"; for the first two {'it is' if typical is not None else 'one of'} {_said(of_first)}"
         beside += "" if typical is not None else " would"
     found = f"No difference in {score} that is possible would be found here"
     if typical is not None:
-        found = f"A true difference of {two_digits(float(typical))} in {score} would be found here about"
+        found = f"A true difference of {_said(float(typical))} in {score} would be found here about"
     n_pairs = int(power.get("n_pairs") or 0)
     of_best = f" of the best {MOST_PAIRED}" if n_pairs > MOST_PAIRED * (MOST_PAIRED - 1) // 2 else ""
     of_all = "" if n_pairs == 1 else f" for a typical pair{of_best}, with all pairs tested simultaneously"
     return f"{found} {share:g} times in 100{of_all}{beside}."
+
+
+def _said(difference: float) -> str:
+    """Return a difference with two digits; below 1 never as 1, which a skill or a share cannot be."""
+    said = two_digits(difference)
+    return "more than 0.99" if said == "1" and difference < 1 else said
 
 
 def _heading(note: str) -> str:

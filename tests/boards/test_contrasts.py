@@ -148,6 +148,16 @@ def test_no_difference_that_cannot_be_is_said_to_be_found(widest: float, said: s
     assert str(sentence).startswith(said)
 
 
+def test_a_difference_that_two_digits_would_round_to_an_impossible_one_is_not_rounded_to_it() -> None:
+    """A skill may not be 1: 0.999 is said to be more than 0.99, and 1.02 points are 1."""
+    columns = (Column("entrant", "Entrant", "text"), Column("score", "Score"))
+    for difference, said in ((0.99907, "more than 0.99"), (0.98, "0.98"), (1.02, "1")):
+        power = {"power": 0.8, "difference": difference, "of_first": difference}
+        board = Table("leaderboard/b", "B", columns, (("A", 0.9), ("B", 0.1)), (), {"rank_by": "score", "power": power})
+        ((_, (sentence, *_)),) = [line for line in how_it_is_known(board, (), (), None) if line[0] == "Power"]
+        assert str(sentence).startswith(f"A true difference of {said} in Score would be found here about 80 times")
+
+
 @pytest.mark.parametrize(("n_entrants", "is_found"), [(2, True), (40, False)])
 def test_over_few_units_ranks_find_nothing_that_the_same_sign_in_each_would_not_show(
     n_entrants: int, is_found: bool
