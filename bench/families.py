@@ -3,8 +3,9 @@
 Families of 4 tasks, where half of the variance of an entrant on a task is its family's (ICC 0.5). With the families
 declared they are drawn as boards draw them (`app.boards.units`); undeclared, tasks are. Of families as unequal as those
 of examples it is said at several ICCs, and how often the interval of one pair by itself holds. Boards of means over
-groups are computed whole, of normal scores as noisy in every group. Its tables stand in docs/statistics.md. Its random
-seeds are used nowhere else.
+groups are computed whole, of normal scores as noisy in every group. Last come scores that nobody simulated: those of an
+example, moved so that all entrants are equal, whose families are drawn with replacement. Its tables stand in
+docs/statistics.md. Its random seeds are used nowhere else.
 """
 
 import sys
@@ -13,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from app.boards.calibrated import DrawnSpread
 from app.boards.registry import compute_board
@@ -35,6 +37,8 @@ NOISY: Sequence[Sequence[str]] = (
     (), ("PairClassification",), ("PairClassification", "STS", "Summarization"), ("Summarization",)
 )  # fmt: skip
 """Groups of MTEB's mean over task types that vary twice as much as the others."""
+OWN_SCORES = (("fev-bench", "model_name", "task_name", "SQL"), ("mteb-eng-v2", "model", "task", "main_score"))
+"""An example, and the columns of its rows with entrant, task and score."""
 GROUPS = """
 schema_version: 1
 slug: groups
@@ -142,6 +146,48 @@ def share_of_noisy(noisy: Sequence[str], icc: float, n_entrants: int, n_datasets
     return _share_told(manifest, board, tasks, n_datasets, draw)
 
 
+def own_scores(example: str, entrant: str, task: str, score: str) -> tuple[FloatArray, tuple[str, ...]]:
+    """Return the scores [n_tasks, n_entrants] of an example's first 25 complete entrants, their means all 0; its tasks.
+
+    Errors are taken as logarithms, as boards compare them.
+    """
+    rows = pd.concat(pd.read_csv(path) for path in sorted((ROOT / "examples" / example / "results").glob("*.csv")))
+    complete = rows.pivot_table(index=task, columns=entrant, values=score).dropna(axis=1).iloc[:, :25]
+    held = complete.to_numpy(dtype=np.float64)
+    values = np.log(held) if score == "SQL" else held
+    return values - values.mean(axis=0), tuple(complete.index)
+
+
+def draws_of_own_scores(example: str, columns: Sequence[str], n_datasets: int) -> FloatArray:
+    """Return for each draw of families [n_datasets, 3]: is the largest in it, are any two told apart, are one pair."""
+    values, tasks = own_scores(example, *columns)
+    manifest = parse_manifest((ROOT / "examples" / example / "manifest.yaml").read_bytes())
+    place = TaskUnits.of(manifest, tasks).place
+    of_family = [np.flatnonzero(place == at) for at in range(int(place.max()) + 1)]
+    largest = int(np.argmax([len(each) for each in of_family]))
+    found = np.zeros((n_datasets, 3))
+    for at in range(n_datasets):
+        rng = np.random.default_rng([FIRST_SEED, values.shape[1], at])
+        drawn = rng.integers(0, len(of_family), len(of_family))
+        names = tuple(f"f{n}" for n, family in enumerate(drawn) for _ in of_family[family])
+        standing = standing_of(values[np.concatenate([of_family[family] for family in drawn])],
+                               TaskUnits(names, are_declared=True))  # fmt: skip
+        pair = standing.contrasts(rng.choice(values.shape[1], 2, replace=False).tolist())
+        found[at] = largest in drawn, is_told(standing), pair.p_values[0, 1] < 1.0 - LEVEL
+    return found
+
+
+def print_own_scores(n_datasets: int) -> None:
+    """Print the table of scores that nobody simulated."""
+    print("\n| equals with scores of | largest family | of all draws | any two of 25 separable | one pair |")
+    print("|---|---|---|---|---|")
+    for example, *columns in OWN_SCORES:
+        found = draws_of_own_scores(example, columns, n_datasets)
+        for named, chosen in (("drawn", found[:, 0] == 1), ("not drawn", found[:, 0] == 0)):
+            told, pair = 100 * found[chosen, 1:].mean(axis=0)
+            print(f"| {example} | {named} | {100 * chosen.mean():.0f} % | {told:.1f} % | {pair:.1f} % |", flush=True)
+
+
 def main(n_datasets: int = N_DATASETS) -> None:
     """Print the table as Markdown."""
     print("| equal entrants | tasks | families of 4 | families declared | undeclared |\n|---|---|---|---|---|")
@@ -171,6 +217,7 @@ def main(n_datasets: int = N_DATASETS) -> None:
                 share = share_of_noisy(noisy, icc, n_entrants, n_datasets // 2)
                 named = ", ".join(noisy) or "none"
                 print(f"| {n_entrants} | {named} | {icc:g} | {100 * share:.1f} % |", flush=True)
+    print_own_scores(n_datasets)
 
 
 if __name__ == "__main__":
