@@ -37,8 +37,8 @@ NO_WORST_VALUE = "no_worst_value"
 """An absent cell counts as the worst value, but the metric's range has no worst end."""
 HELD_BACK = "held_back"
 """The reason of a measurement without a number whose publication is held back."""
-IMAGINED_SEEDS = "imagined_seeds"
-"""The name of a measurement's rows (task, seeds, their value, further value) where all seeds are equal."""
+EQUAL_SEEDS = "equal_seeds"
+"""The name of a measurement's rows (task, seeds, their value, how far it may lie off) where all seeds are equal."""
 PUBLIC_PART, ALL_ITEMS = "public_part", "all_items"
 """Suffixes after a metric's name and a colon: its value on the public part of the labels, or on all of them."""
 
@@ -76,7 +76,7 @@ class Measurement:
     `estimates` are by column name. `replicates` holds [n_resamples] of the number that ranks, and of each number whose
     differences between entrants are shown, drawn by the names of the units whatever stream a board declares for its
     intervals; `precision` holds the degrees of freedom of each. `rows` are rows of further tables, by the table's
-    name, and those of IMAGINED_SEEDS. `facts` are counts for the table. `losses` holds, by task, each item's loss for
+    name, and those of EQUAL_SEEDS. `facts` are counts for the table. `losses` holds, by task, each item's loss for
     paired tests of two entrants; zeros and ones may be bytes.
 
     `coverage` is relative to the grid or, where an axis of the grid is open, to the entrant's own rows; in that case

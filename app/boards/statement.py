@@ -102,7 +102,7 @@ def _statement(ranked: Sequence[Record], unranked: Sequence[Record], meta: Mappi
         have = "has" if len(surely_first) == 1 else "have"
         said.append(f"{_named(surely_first)} {have} no rank, and would lead whatever the missing results were.")
     n_unsaid = len(unranked) + sum(row["may_be_first"] is None for row in ranked) - len(unsure)
-    said += [_rest(ranked, n_unsaid, meta), *_imagined(ranked, meta), *_alike(meta)]
+    said += [_rest(ranked, n_unsaid, meta), *_alike(meta)]
     flagged = [row for row in (*lacking, *unsure, *first) if row.get("flags")]
     return [*said, _flagged(flagged)] if flagged else said
 
@@ -172,12 +172,6 @@ def _rest(ranked: Sequence[Record], n_unsaid: int, meta: Mapping[str, Any]) -> s
     elif n_by_rule:
         surely = f": {n_rest - n_by_rule:,}{surely.removeprefix(',')}, {n_by_rule:,} {BY_RULE}"
     return f"{whom} ruled out as first{surely}{unsaid}."
-
-
-def _imagined(ranked: Sequence[Record], meta: Mapping[str, Any]) -> Iterator[str]:
-    """Yield whose few seeds, all equal, count with one more that nobody ran, where somebody is ruled out."""
-    if (names := meta.get("imagined")) and any(row["may_be_first"] is False for row in ranked):
-        yield f"That counts one more, imagined seed of {first_few(names, NAMED, in_words)}, whose seeds are all equal."
 
 
 def _alike(meta: Mapping[str, Any]) -> Iterator[str]:

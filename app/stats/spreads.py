@@ -61,26 +61,24 @@ SHARE = Range(0.0, 1.0)
 EVERYWHERE = Range()
 """The range of a number without bounds."""
 
-IMAGINED_TIMES, IMAGINED_LEAST, IMAGINED_OF_MANY, MANY = 3.0, 0.35, 0.5, 8
 
+def reach_of_equals(value: float, within: Range, n_units: int, level: float) -> float | None:
+    """Return how far a mean may lie from the value of its units, all equal; None without a bounded range.
 
-def imagined_unit(value: float, within: Range, n_units: int) -> float | None:
-    """Return what one more unit may be where all sampled ones are equal, in their unit; None without a bounded range.
+    In their unit. Units that all failed do not tell a policy that never succeeds from one that does with some seeds. If
+    more than 1 − (1 − level)^(1/n) of all units were others, one would be among n in more samples than the level says;
+    at most, these lie at the end of the range that is farther off.
+    Source: the exact binomial limit of none among n, Hanley & Lippman-Hand 1983, If nothing goes wrong, is everything
+    all right?
 
-    Units that all failed do not tell a policy that never succeeds from one that does in a few. On the scale of the
-    range the further unit is at 3 times the value, at least at 0.35, or 0.5 beside more than eight units, and at most
-    1; in its upper half mirrored.
-    Source: by simulation: `bench.few_seeds`, docs/statistics.md, "Few seeds".
-
-    >>> imagined_unit(0.0, SHARE, 5), imagined_unit(1.0, SHARE, 16), round(imagined_unit(0.2, SHARE, 5) or 0.0, 6)
-    (0.35, 0.5, 0.6)
+    >>> reach = [reach_of_equals(value, SHARE, n, 0.95) for value, n in ((0.0, 5), (0.0, 60), (0.8, 5))]
+    >>> [round(each or 0.0, 3) for each in reach]
+    [0.451, 0.049, 0.361]
     """
     if not within.is_bounded or not within.low <= value <= within.high:
         return None
-    share = (value - within.low) / (within.high - within.low)
-    below = min(share, 1.0 - share)
-    further = min(1.0, max(IMAGINED_TIMES * below, IMAGINED_LEAST if n_units <= MANY else IMAGINED_OF_MANY))
-    return within.low + (within.high - within.low) * (further if share <= 0.5 else 1.0 - further)
+    unseen: float = 1.0 - (1.0 - level) ** (1.0 / n_units)
+    return unseen * max(value - within.low, within.high - value)
 
 
 @dataclass(frozen=True)

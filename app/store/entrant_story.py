@@ -55,7 +55,7 @@ def standing_table(session: Session, manifest: Manifest, snapshot: Snapshot, nam
     rows = [row for board, table in boards.items() for row in _on_board(board, table, name)]
     titles = {board.name: board.title for board in manifest.leaderboards if board.title}
     about = {"shown_as": {"board": titles}} if titles else {}
-    notes = (f"Snapshot {snapshot.number}.", *_on_first(rows, columns, titles), *_on_imagined(boards, name, titles))
+    notes = (f"Snapshot {snapshot.number}.", *_on_first(rows, columns, titles))
     return Table("standing", f"{name} on the boards", columns, tuple(rows), notes, about)
 
 
@@ -65,12 +65,6 @@ def _on_first(rows: Sequence[tuple[Cell, ...]], columns: Sequence[Column], title
     out = (str(each["board"]) for each in records if each["may_be_first"] is False and each["first_p"] is None)
     if ruled := [titles.get(board, board) for board in out]:
         yield f"Excluded as first by the rule for missing results: {sentences(ruled)}."
-
-
-def _on_imagined(boards: Mapping[str, Table], name: str, titles: Mapping[str, str]) -> Iterator[str]:
-    """Yield on which boards comparisons count a seed of it that nobody ran."""
-    if found := [titles.get(board, board) for board, table in boards.items() if name in table.meta.get("imagined", ())]:
-        yield f"Its seeds are all equal, so comparisons count one more, imagined one: {sentences(found)}."
 
 
 def _on_board(board: str, table: Table, name: str) -> Iterator[tuple[Cell, ...]]:

@@ -10,7 +10,6 @@ from app.boards.claims import COLUMNS, AskedClaim, ClaimedContrast, decide_claim
 from app.boards.measured import EntrantEvidence, Measurement
 from app.boards.methods.estimate import EstimateBoard, assemble_board
 from app.boards.standing import caveats_of, letters_table
-from app.boards.statement import with_statement
 from app.boards.tables import BoardTables
 from app.errors import ManifestRejected
 from app.kinds.episodes.measure import measure_episodes
@@ -21,7 +20,7 @@ from app.stats.claimed import Side, detectable, fewest_detecting, judge
 from app.stats.spreads import SHARE, Range
 from app.store.measured import pack_measurement, unpack_measurement
 from app.values.scores import Coded, ScoreTable
-from app.values.table import Column, Table
+from app.values.table import Table
 
 MANIFEST = """
 schema_version: 1
@@ -146,12 +145,13 @@ def test_an_interval_without_width_is_flagged() -> None:
 
     assert (actual.point, actual.low, actual.high, actual.reason) == (1.0, 1.0, 1.0, "all_equal")
     assert (
-        "equal: all 2 seeds are 1; they are drawn with one more at 0.65. If one could lie far beyond that, 2 seeds do "
-        "not show it, and comparisons hold less. Where 7 in 10 seeds fail and others succeed, two equals of five "
-        "seeds are told apart in 15 of 100."
+        "equal: all 2 seeds are 1. Others may do otherwise and not be among 2, so comparisons count with a score that "
+        "is off by up to 0.776."
     ) in table.notes
     # What is kept of a measurement says so, too.
-    assert unpack_measurement(pack_measurement(equal)).measurement.rows["imagined_seeds"] == (("lift", 2, 1.0, 0.65),)
+    assert unpack_measurement(pack_measurement(equal)).measurement.rows["equal_seeds"] == (
+        ("lift", 2, 1.0, pytest.approx(0.7764, abs=5e-5)),
+    )
     assert actual.calibrated is not None
     assert (actual.calibrated.low or 0.0) < actual.calibrated.high
     assert (
@@ -161,25 +161,10 @@ def test_an_interval_without_width_is_flagged() -> None:
     )
 
 
-def test_the_first_sentences_say_whose_seed_is_imagined() -> None:
-    """Where somebody is ruled out; where nobody is, nothing rests on it."""
-    zero = measure(rows({seed: [0.0] * 4 for seed in range(12)}), "zero")
-    table = board(zero, measure(rows(POOR), "poor"))
-    columns = tuple(Column(name, name) for name in ("rank", "entrant", "may_be_first"))
-
-    def said(*, is_out: bool) -> list[str]:
-        both, meta = ((1, "poor", True), (2, "zero", not is_out)), {**table.meta, "provisional": False}
-        return list(with_statement(Table("leaderboard/b", "B", columns, both, (), meta)).meta["statement"])
-
-    assert table.meta["imagined"] == ["zero"]
-    assert said(is_out=True)[-1] == "That counts one more, imagined seed of zero, whose seeds are all equal."
-    assert "imagined" not in " ".join(said(is_out=False))
-
-
-def test_pairs_say_whose_seed_is_imagined() -> None:
+def test_pairs_say_whose_seeds_are_all_equal() -> None:
     """As the board does, from which they are a click away; and that there are few seeds. Letters and two compared do.
 
-    Of other entrants nothing is said of seeds that nobody ran.
+    Of other entrants nothing is said of seeds that are equal.
     """
     zero, poor = measure(rows({seed: [0.0] * 4 for seed in range(12)}), "zero"), measure(rows(POOR), "poor")
     good = measure(rows(GOOD), "good")
@@ -188,13 +173,14 @@ def test_pairs_say_whose_seed_is_imagined() -> None:
     assert found.pairwise is not None
     lettered = letters_table(found.leaderboard, found.pairwise)
     for notes in (found.pairwise.notes, lettered.notes, caveats_of(found.pairwise)):
-        assert [note[:51] for note in notes if "imagined" in note] == [
-            "Comparisons count one more, imagined seed of zero, "
+        assert [note for note in notes if " are 0. " in note] == [
+            "zero: all 12 seeds are 0. Others may do otherwise and not be among 12, so comparisons count with a score "
+            "that is off by up to 0.221."
         ]
         assert any(
             note.startswith("The results of poor are worth fewer than eight independent seeds") for note in notes
         )
-    assert not any("imagined" in note for note in caveats_of(tables(good, poor).pairwise))
+    assert not any("do otherwise" in note for note in caveats_of(tables(good, poor).pairwise))
 
 
 def test_an_episode_without_a_score_counts_as_the_worst() -> None:

@@ -32,7 +32,7 @@ def pages_of(site: Site, slug: str) -> dict[str, str]:
 
 
 def with_a_better_seed(entrant: str) -> list[Any]:
-    """Return its rows with one item more in the second seed: where seeds are alike, another one is imagined."""
+    """Return its rows with one item more in the second seed: seeds that are alike may be far off."""
     more = grids.ITEMS[grids.ITEMS.index("q15") - (5 if entrant == "fair" else 0)]
     rows = grids.rows(entrant, entrant)
     return [(*row[:4], 1) if (row[2], row[3]) == (1, more) else row for row in rows]

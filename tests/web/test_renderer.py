@@ -14,7 +14,7 @@ from app.config import Settings
 from app.web.cached_answer import Ask, CachedAnswer
 from app.web.renderer import Render, RenderProcess, render_here
 
-pytestmark = pytest.mark.heavy
+pytestmark = [pytest.mark.heavy, pytest.mark.unmutated]
 
 
 TRIES, PAUSE_S = 600, 0.05

@@ -18,8 +18,8 @@ from app.boards.columns import BoardRow, board_table
 from app.boards.coverage import Coverage, RankStatus, Roster, are_usual, call_roster, commonly_held, rank_among
 from app.boards.measured import (
     ALL_ITEMS,
+    EQUAL_SEEDS,
     HELD_BACK,
-    IMAGINED_SEEDS,
     NO_WORST_VALUE,
     PUBLIC_PART,
     Estimate,
@@ -49,7 +49,6 @@ from app.manifest.model import (
 from app.names import in_words, names_in_words, sentences
 from app.stats.arrays import FloatArray
 from app.stats.calibrated import ALL_EQUAL, FEW_UNITS, MIN_UNITS
-from app.stats.claimed import FEWEST_SEEDS
 from app.stats.resample import competition_ranks
 from app.values.frame import CalibratedCells, Ends, FrameField, with_calibrated
 from app.values.table import Cell, Column, Table
@@ -209,7 +208,7 @@ def assemble_board(
     words = kind.words(manifest, spec)
     fields = [*_fields(manifest, spec, words, measurements), *_other_rank(manifest, spec, words, ranked)]
     notes = notes_of(spec, words, ranked)
-    meta = _meta(manifest, spec, words, measurements) | power_meta(ranked.standing) | _imagined_meta(ranked.contenders)
+    meta = _meta(manifest, spec, words, measurements) | power_meta(ranked.standing)
     meta |= _few_meta(spec, words, ranked.contenders)
     if spec.explored is None:
         meta |= _stability(manifest, spec, words, ranked)
@@ -680,7 +679,7 @@ def notes_of(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple
     notes += _without_spread(spec, ranked, words.too_few)
     units = list(_units(spec, (*ranked.contenders, *ranked.others)))
     notes += few_units_note(units, words.units, spec.uncertainty.level, is_rate=words.is_rate)
-    notes += _imagined(ranked, words.units)
+    notes += _equal_seeds(ranked.contenders, words.units)
     scored = [m for m in (*ranked.contenders, *ranked.others) if _point(m, spec.ranked) is not None]
     is_beside = bool(scored) and all(m.facts.get(FREE_ENDS[0]) is not None for m in scored)
     notes += rare_note(words.rare, min((n for _, n in units), default=0.0), is_beside=is_beside)
@@ -725,16 +724,6 @@ def _units(spec: EstimateBoard, shown: Sequence[Measurement]) -> Iterator[tuple[
             yield measurement.entrant, interval.n_units
 
 
-def _few_equal(measurement: Measurement) -> Sequence[Sequence[Cell]]:
-    """Return the tasks on which equal seeds are drawn with an imagined one, and are too few for a claim."""
-    return [row for row in measurement.rows.get(IMAGINED_SEEDS, ()) if int(str(row[1])) < FEWEST_SEEDS]
-
-
-def _imagined_meta(contenders: Sequence[Measurement]) -> dict[str, Any]:
-    imagined = [each.entrant for each in contenders if _few_equal(each)]
-    return {"imagined": imagined} if imagined else {}
-
-
 def _few_meta(spec: EstimateBoard, words: EvidenceWords, contenders: Sequence[Measurement]) -> dict[str, Any]:
     """Return of how few units the contender with the fewest has its score, for `meta`, where the notes say so too."""
     fewest = min((n for _, n in _units(spec, contenders) if n >= MIN_UNITS), default=math.inf)
@@ -745,42 +734,33 @@ def _few_meta(spec: EstimateBoard, words: EvidenceWords, contenders: Sequence[Me
     return {FEW: f"{fewest:.0f} {words.units}"}
 
 
-ALL_OR_NOTHING = "Where 7 in 10 seeds fail and others succeed, two equals of five seeds are told apart in 15 of 100."
-"""The worst of the worlds of `bench.few_seeds`; docs/statistics.md, "Few seeds"."""
-
-
 def _caveats(spec: EstimateBoard, words: EvidenceWords, contenders: Sequence[Measurement]) -> dict[str, Any]:
     """Return what pairs need of the board's notes, for `meta`: which units, how few, and seeds nobody ran."""
     units = list(_units(spec, contenders))
     found = [
         *words.notes,
         *few_units_note(units, words.units, spec.uncertainty.level),
+        *_equal_seeds(contenders, words.units),
         *rare_note(words.rare, min((n for _, n in units), default=0.0)),
     ]
-    if imagined := _imagined_meta(contenders).get("imagined"):
-        found.append(
-            f"Comparisons count one more, imagined seed of {names_in_words(imagined)}, whose seeds are all equal: if "
-            f"such a seed can lie farther off, they hold less. {ALL_OR_NOTHING}"
-        )
     return {CAVEATS: found} if found else {}
 
 
-def _imagined(ranked: Ranked, units: str) -> Iterator[str]:
-    """Yield who has few seeds that are all equal, and what one more is drawn with in comparisons.
+def _equal_seeds(contenders: Sequence[Measurement], units: str) -> Iterator[str]:
+    """Yield whose seeds are all equal, and how far off their scores are taken to be in comparisons.
 
-    Source: `bench.few_seeds`; docs/statistics.md, "Few seeds". A claim may not rest on so few such seeds: FEWEST_SEEDS.
+    Source: `app.stats.spreads.reach_of_equals`; docs/statistics.md, "Few seeds".
     """
     names: dict[tuple[Cell, ...], list[str]] = {}
-    for measurement in ranked.contenders if len(ranked.contenders) > 1 else ():
-        for task, n, value, further in _few_equal(measurement):
+    for measurement in contenders if len(contenders) > 1 else ():
+        for task, n, value, reach in measurement.rows.get(EQUAL_SEEDS, ()):
             where = task if "n_tasks" in measurement.facts else None
-            names.setdefault((where, n, value, further), []).append(measurement.entrant)
-    for (task, n, value, further), own in names.items():
+            names.setdefault((where, n, value, reach), []).append(measurement.entrant)
+    for (task, n, value, reach), own in names.items():
         on = "" if task is None else f" on {in_words(str(task))}"
         yield (
-            f"{names_in_words(own)}{on}: all {n} {units} are {value:.3g}; they are drawn with one more at "
-            f"{further:.3g}. If one could lie far beyond that, {n} {units} do not show it, and comparisons hold less. "
-            f"{ALL_OR_NOTHING}"
+            f"{names_in_words(own)}{on}: all {n} {units} are {value:.3g}. Others may do otherwise and not be among "
+            f"{n}, so comparisons count with a score that is off by up to {reach:.3g}."
         )
 
 

@@ -6,17 +6,19 @@ Why: docs/adr/004-episodes-and-chamber.md.
 """
 
 import hashlib
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri, stdtrit
 
 from app.boards.calibrated import FREE_ENDS, MIN_DRAWN_UNITS, Precision, assumption_free, may_hide, pooled, range_of
 from app.boards.claims import pair_rows
 from app.boards.coverage import with_worst
-from app.boards.measured import IMAGINED_SEEDS, NO_WORST_VALUE, EntrantEvidence, Estimate, Measurement, calibrated_cells
+from app.boards.measured import EQUAL_SEEDS, NO_WORST_VALUE, EntrantEvidence, Estimate, Measurement, calibrated_cells
 from app.boards.methods.estimate import EstimateBoard, Profile, Statistic
 from app.boards.stability import family_of, means_elsewhere
 from app.kinds.episodes.coverage import AGGREGATES, hold_against_grid
@@ -57,8 +59,8 @@ from app.stats.spreads import (
     Spread,
     averaged_spread,
     cluster_spread,
-    imagined_unit,
     influence_spread,
+    reach_of_equals,
     side_by_side,
     support_of_values,
 )
@@ -102,7 +104,7 @@ def measure_episodes(manifest: Manifest, spec: EstimateBoard, evidence: EntrantE
             "profiles": tuple(episodes.profiles()),
             "components": tuple(episodes.components()),
             "quantiles": tuple(quantile_rows(rows)),
-            IMAGINED_SEEDS: tuple(episodes.imagined()),
+            EQUAL_SEEDS: tuple(episodes.equal_seeds()),
         },
         facts=episodes.facts(),
         coverage=held.coverage,
@@ -220,13 +222,13 @@ class ScoreMean:
 class DrawnScore:
     """Replicates [n_resamples] of a score in its own unit, their precision, and its seeds by number, [n_seeds].
 
-    `imagined` is what one more seed is drawn with, in the same unit, where all seeds are equal.
+    `reach` is how far the score may lie off, in the same unit, where all seeds are equal: `reach_of_equals`.
     """
 
     replicates: FloatArray
     precision: Precision
     seeds: IntArray
-    imagined: float | None = None
+    reach: float | None = None
 
 
 @dataclass(frozen=True)
@@ -270,7 +272,7 @@ class _Episodes:
         return {
             task: draw_by_name(self.rows.scores, metric, np.flatnonzero(self.rows.of_task(task)), self.spec.uncertainty,
                                statistic=self._statistic(metric), within=range_of(self.manifest.metrics[metric]),
-                               entrant=self.entrant, are_shared=self.manifest.part.shares_seeds())
+                               entrant=self.entrant, task=task, are_shared=self.manifest.part.shares_seeds())
             for task in tasks
         }  # fmt: skip
 
@@ -279,11 +281,11 @@ class _Episodes:
         by_task = self.drawn_by_name
         return averaged(list(by_task.values()), np.array([self.rows.weight(task) for task in by_task]))
 
-    def imagined(self) -> Iterator[tuple[Cell, ...]]:
-        """Yield the tasks on which all seeds are equal, their number, their value, and that of one more."""
+    def equal_seeds(self) -> Iterator[tuple[Cell, ...]]:
+        """Yield the tasks on which all seeds are equal, their number, their value, and how far it may lie off."""
         for task, drawn in self.drawn_by_name.items():
-            if drawn is not None and drawn.imagined is not None:
-                yield task, len(drawn.seeds), float(drawn.replicates[0]), drawn.imagined
+            if drawn is not None and drawn.reach is not None:
+                yield task, len(drawn.seeds), float(drawn.replicates[0]), drawn.reach
 
     def elsewhere(self) -> dict[str, float]:
         """Return the score that ranks without each task and with other weights; of a single task without conditions."""
@@ -741,7 +743,7 @@ def _number(task: str, item: str) -> int:
 
 TRIMMED = 0.25
 
-IMAGINED = "imagined"
+EQUAL = "equal"
 
 
 def draw_by_name(
@@ -753,12 +755,14 @@ def draw_by_name(
     statistic: Statistic,
     within: Range = EVERYWHERE,
     entrant: str = "",
+    task: str = "",
     are_shared: bool = True,
 ) -> DrawnScore | None:
     """Return the replicates of a metric over some rows, those without a value left out; None with fewer than two seeds.
 
     Where seeds `are_shared`, a seed is named by its number, else it is the entrant's own: see `own_names`. Where the
-    replicates are all alike, and `within`, the metric's range, is bounded, one more seed is imagined: `imagined_unit`.
+    replicates are all alike, and `within`, the metric's range, is bounded, they are spread so that an interval of the
+    score alone reaches as far as it may lie off on that task: `replicates_of_equals`.
     """
     values = scores.value(metric)
     rows = rows[~np.isnan(values[rows])]
@@ -779,15 +783,26 @@ def draw_by_name(
     cut = int(len(rows) * TRIMMED) / len(rows) if statistic == "iqm" else 0.0
     replicates = weighted_trimmed_mean(distinct, column_products(weights, counts), cut)
     point = float(replicates[0])
-    imagined = None if np.ptp(replicates) > ROUNDING * abs(point) else imagined_unit(point, within, len(seeds))
-    if imagined is None:
-        return DrawnScore(replicates, Precision.of_units(len(seeds)), seeds)
-    own = named_weights(unit_keys(drawn.rng_seed, [(entrant, IMAGINED)]), drawn.n_resamples)[:, 0]
-    shares = own / (weights.sum(axis=1) + own)
-    # About the observed score: the further seed says how uncertain that is, not that it is another one.
-    shares[1:] -= shares[1:].mean()
-    shares[0] = 0.0
-    return DrawnScore(point + (imagined - point) * shares, Precision.of_units(len(seeds) + 1), seeds, imagined)
+    precision, reach = Precision.of_units(len(seeds)), None
+    if not np.ptp(replicates) > ROUNDING * abs(point):
+        reach = reach_of_equals(point, within, len(seeds), drawn.level)
+    if reach is not None:
+        own = named_weights(unit_keys(drawn.rng_seed, [(entrant, task, EQUAL)]), drawn.n_resamples)[:, 0]
+        replicates = replicates_of_equals(point, reach, precision, drawn.level, own)
+    return DrawnScore(replicates, precision, seeds, reach)
+
+
+def replicates_of_equals(point: float, reach: float, precision: Precision, level: float, own: FloatArray) -> FloatArray:
+    """Return replicates [n_resamples] of a score whose seeds are all equal: their margin at the level is the `reach`.
+
+    They are normal. `own` are exponential weights [n_resamples] that no other entrant or task has.
+    """
+    error = reach / (float(stdtrit(precision.freedom, (1.0 + level) / 2.0)) * math.sqrt(precision.inflation))
+    moved = ndtri(np.exp(-own))
+    moved -= moved[1:].mean()
+    # The first replicate is the score as observed.
+    moved[0] = 0.0
+    return np.asarray(point + error / moved[1:].std(ddof=1) * moved)
 
 
 def own_names(scores: ScoreTable, metric: str, entrant: str, seeds: IntArray) -> list[tuple[str, str]]:
