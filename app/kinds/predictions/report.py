@@ -352,8 +352,8 @@ LAYOUTS: Mapping[str, Layout] = {
          _share("volume", "Volume", "thresholds")),
         notes=("What is above the threshold is called; without one everything is. A point that no threshold reaches is "
                "blank.",
-               "Where labels are private, points are chosen among the thresholds that the curves show, by numbers as "
-               "they are shown."),
+               "Where labels are private, points are among the thresholds that the curves show: for a declared one "
+               "that which calls most nearly as many examples, else by numbers as they are shown."),
     ),
     "thresholds": Layout(
         "Accuracy and volume by threshold",
@@ -473,7 +473,7 @@ def class_rows(
     called = predicted_classes(task.probabilities)
     confusion = confusion_matrix(task.class_number, called, len(task.classes), task.item_weights)
     n_called = np.bincount(called, task.item_weights > 0, minlength=len(task.classes)).astype(np.int64)
-    thinned = [(at, ShownCurve(name, curve, _steps(task, at))) for name, at, curve in curves if curve.has_both]
+    thinned = [(at, _shown_curve(task, name, at, curve)) for name, at, curve in curves if curve.has_both]
     banded = resamples if len(thinned) <= MAX_BANDS else None
     bands = [_bands(task, at, shown, level, banded) for at, shown in thinned]
     return {
@@ -521,10 +521,27 @@ def _curve(task: TaskPredictions, at: int) -> ThresholdCurve:
     return threshold_curve(task.probabilities[:, at], task.class_number == at, task.item_weights)
 
 
-def _steps(task: TaskPredictions, at: int) -> NDArray[np.intp]:
-    """Return the thresholds of a curve that are shown: the first, the last, and some with enough examples between."""
+@dataclass(frozen=True)
+class ShownCurve:
+    """The curve of one class against the rest, and the places on it that are shown.
+
+    `passed` [n_thresholds] counts the examples that each threshold does not call, whatever their labels and weights.
+    """
+
+    name: str
+    curve: ThresholdCurve
+    steps: NDArray[np.intp]
+    passed: IntArray
+
+
+def _shown_curve(task: TaskPredictions, name: str, at: int, curve: ThresholdCurve) -> ShownCurve:
     _, n_each = np.unique(task.probabilities[:, at], return_counts=True)
     passed = np.concatenate([[0], np.cumsum(n_each)])
+    return ShownCurve(name, curve, _steps(task, passed), passed)
+
+
+def _steps(task: TaskPredictions, passed: IntArray) -> NDArray[np.intp]:
+    """Return the thresholds of a curve that are shown: the first, the last, and some with enough examples between."""
     least = max(smallest_cell(task), len(task) // MAX_POINTS)
     kept = [0]
     while (reached := passed[kept[-1]] + least) <= passed[-1] - least:
@@ -532,15 +549,6 @@ def _steps(task: TaskPredictions, at: int) -> NDArray[np.intp]:
     # The last step holds what is left, which may be up to twice as much.
     kept = [at for at in kept if passed[-1] - passed[at] >= least] or [0]
     return np.array([*kept, len(passed) - 1])
-
-
-@dataclass(frozen=True)
-class ShownCurve:
-    """The curve of one class against the rest, and the places on it that are shown."""
-
-    name: str
-    curve: ThresholdCurve
-    steps: NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -728,8 +736,9 @@ def ranking_rows(estimates: Mapping[str, Estimate]) -> dict[str, Rows]:
 
 
 # Operating points of a classifier: the thresholds that a manifest declares, and those of its metrics at a constraint.
-# Where labels are private a point is at one of the thresholds that the curve shows, and is chosen by the published
-# shares: which threshold just meets a constraint would tell more.
+# Where labels are private a point is at one of the thresholds that the curve shows: which threshold just meets a
+# constraint would tell more, so that is chosen by the published shares. A declared threshold is looked for by how many
+# examples are called, which no label and no weight has a part in.
 
 
 def operating_rows(task: TaskPredictions, shown: ShownCurve, metrics: Iterable[str]) -> Iterator[tuple[Cell, ...]]:
@@ -744,9 +753,14 @@ def operating_rows(task: TaskPredictions, shown: ShownCurve, metrics: Iterable[s
 
 
 def _place_of(task: TaskPredictions, shown: ShownCurve, threshold: float) -> int:
+    """Return the place of a threshold; of private labels the shown one that calls most nearly as many examples.
+
+    The nearest number may be another cut: between scores of 0.1 and 0.9 there is none, and from 0.5 on is above 0.1.
+    """
+    place = place_of(shown.curve.threshold, threshold)
     if task.part.labels != "private":
-        return place_of(shown.curve.threshold, threshold)
-    return int(shown.steps[np.abs(shown.curve.threshold[shown.steps] - threshold).argmin()])
+        return place
+    return int(shown.steps[np.abs(shown.passed[shown.steps] - shown.passed[place]).argmin()])
 
 
 def _place_where(task: TaskPredictions, shown: ShownCurve, wanted: Constraint) -> int | None:

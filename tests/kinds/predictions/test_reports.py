@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -189,6 +190,30 @@ def test_operating_points_of_private_labels_are_points_of_the_shown_curve() -> N
     shown = {row["threshold"] for row in rows_of(measured, "roc")}
 
     assert {row["threshold"] for row in rows_of(measured, "operating")} <= shown
+
+
+def test_a_declared_threshold_of_private_labels_is_the_cut_that_calls_as_many() -> None:
+    """Nobody has a score between 0.1 and 0.864: from 0.5 on is above 0.1, although 0.864 is the nearer number."""
+    scores = np.repeat([0.05, 0.1, 0.864, 0.95], [60, 60, 40, 40])
+    label = (np.arange(200) % 10 < np.repeat([0, 1, 9, 9], [60, 60, 40, 40])) * 1.0
+    manifest = benchmark(f"{BINARY}, labels: private", ["accuracy"])
+    measured = measure(manifest, "A", scores, Labels("t", (), label))
+    (row,) = rows_of(measured, "operating")
+
+    assert (row["point"], row["threshold"]) == ("near score ≥ 0.5", 0.1)
+    assert row["accuracy"] == measured.estimates["accuracy"].point
+    assert row["volume"] == 0.4
+
+
+def test_weights_have_no_part_in_which_cut_is_shown() -> None:
+    """Of 96 below 0.5 the shown 100 are nearer than 90, but not by weight, of which nobody is told."""
+    scores = np.minimum(np.arange(200) / 192, 1.0)
+    weight = np.where((np.arange(200) >= 96) & (np.arange(200) < 100), 1e6, 1.0)
+    plain = Labels("t", (), np.tile([0.0, 1.0], 100))
+    manifest = benchmark(f"{BINARY}, labels: private", ["accuracy"])
+    measured = [measure(manifest, "A", scores, labels) for labels in (plain, replace(plain, weight=weight))]
+
+    assert [rows_of(each, "operating")[0]["threshold"] for each in measured] == [scores[99]] * 2
 
 
 def test_the_recall_plot_counts_who_is_predicted_in_its_own_bin() -> None:
