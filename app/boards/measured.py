@@ -135,15 +135,15 @@ def held_back(entrant: str, metrics: Sequence[str]) -> Measurement:
     return Measurement(entrant, {metric: Estimate(None, reason=HELD_BACK) for metric in metrics})
 
 
-def unchanged(manifest: Manifest, table: Table) -> Table:
+def unchanged(manifest: Manifest, measurements: Sequence["Measurement"], table: Table) -> Table:
     """Return the table unchanged, for a kind that adds nothing.
 
     >>> from app.boards.example import benchmark
     >>> table = Table("leaderboard/main", "Main", (), ())
-    >>> unchanged(benchmark(Leaderboard(name="m", method="mean", uncertainty={"n_resamples": 100})), table) is table
+    >>> unchanged(benchmark(Leaderboard(name="m", method="mean", uncertainty={"n_resamples": 100})), [], table) is table
     True
     """
-    del manifest
+    del manifest, measurements
     return table
 
 
@@ -152,15 +152,16 @@ class MeasuredKind:
     """How a kind of evidence is measured, entrant by entrant, and what a board shows beside its ranks.
 
     `further_tables` receives the measurements in the board's order, contenders first, and the contenders' rank
-    standing, None without any. `finish` may change each table of a board at the end. `of_best` names the further tables
-    that show only the best entrants of a large board. `counted` returns an entrant's rows as the board counts them,
-    with the worst value for missing ones where they count so; None where rows are not scores of tasks.
+    standing, None without any. `finish` may change each table of a board of these measurements at the end. `of_best`
+    names the further tables that show only the best entrants of a large board. `counted` returns an entrant's rows as
+    the board counts them, with the worst value for missing ones where they count so; None where rows are not scores of
+    tasks.
     """
 
     measure: Callable[[Manifest, Any, EntrantEvidence], Measurement]
     words: Callable[[Manifest, Any], EvidenceWords]
     further_tables: Callable[[Manifest, Any, Sequence[Measurement], BoardStanding | None], tuple[Beside, ...]]
-    finish: Callable[[Manifest, Table], Table] = unchanged
+    finish: Callable[[Manifest, Sequence[Measurement], Table], Table] = unchanged
     of_best: frozenset[str] = frozenset()
     counted: Callable[[Manifest, Any, EntrantEvidence], ScoreTable] | None = None
 

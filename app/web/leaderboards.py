@@ -353,9 +353,12 @@ def _tables(compared: ComparedTables) -> list[Panel]:
     metrics = None if compared.comparisons is None else _headed_by_names(compared.comparisons, compared.pair)
     # What all comparisons rest on stands above.
     above = {*compared.sentences, *caveats_of(compared.pairwise)}
-    pairwise = replace(compared.pairwise, notes=tuple(note for note in compared.pairwise.notes if note not in above))
-    titled = [(pairwise, "The difference"), (metrics, "Every metric"), (compared.tests, "Tests")]
-    return [Panel(title, replace(table, title=title)) for table, title in titled if table is not None]
+    titled = [(compared.pairwise, "The difference"), (metrics, "Every metric"), (compared.tests, "Tests")]
+    return [
+        Panel(title, replace(table, title=title, notes=tuple(note for note in table.notes if note not in above)))
+        for table, title in titled
+        if table is not None
+    ]
 
 
 def _headed_by_names(comparisons: Table, pair: PairRows) -> Table:

@@ -215,11 +215,11 @@ def assemble_board(
     placed = ranked.with_coverage(ranked.placed())
     board = board_table(spec, fields, placed, notes, meta)
     if spec.explored is not None:
-        return BoardTables(board).each(partial(kind.finish, manifest))
+        return BoardTables(board).each(partial(kind.finish, manifest, measurements))
     pairs = pairs_beside(spec, partial(pairwise, manifest, spec, ranked.contenders, ranked.standing, words))
     shown = [*ranked.contenders, *ranked.others]
     further = kind.further_tables(manifest, spec, shown, ranked.standing)
-    return BoardTables(board, (*pairs, *further)).each(partial(kind.finish, manifest))
+    return BoardTables(board, (*pairs, *further)).each(partial(kind.finish, manifest, measurements))
 
 
 METHOD = MeasuredMethod(EstimateBoard, assemble_board)

@@ -1,13 +1,13 @@
 """Evidence kind episodes, as the other rooms see it. Found by its entry point."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from statistics import median
 
 from app.admission.case import Case, Check, KindRules, Registered
 from app.boards.calibrated import range_of
 from app.boards.coverage import Coverage
-from app.boards.measured import EvidenceWords, MeasuredKind
+from app.boards.measured import EvidenceWords, MeasuredKind, Measurement
 from app.boards.methods.estimate import EstimateBoard
 from app.kinds.contract import Kind, RowStorage
 from app.kinds.episodes.coverage import counted_rows, delivered
@@ -71,7 +71,7 @@ def _rare(spec: EstimateBoard, metric: Metric) -> str:
     return "seeds" if range_of(metric).is_bounded else "off"
 
 
-def _with_clusters(manifest: Manifest, table: Table) -> Table:
+def _with_clusters(manifest: Manifest, _measurements: Sequence[Measurement], table: Table) -> Table:
     """Return a board with its clusters of items and their design effect in `meta` and in a note; others unchanged."""
     items = part_of(manifest, EpisodesPart).items
     if items is None or "n_clusters" not in table.column_names():

@@ -4,7 +4,7 @@ Labels that are no secret, and those that a submission brings, pass as they are.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,14 +12,16 @@ from scipy.special import ndtri
 
 from app.boards.measured import ALL_ITEMS, PUBLIC_PART, EntrantEvidence, Estimate, Measurement
 from app.boards.methods.estimate import EstimateBoard, sign_of
+from app.boards.standing import CAVEATS
+from app.boards.tables import PAIRWISE
 from app.kinds.labels import ROUGH, ShownScore, narrow
 from app.kinds.predictions.manifest_part import scoring_of
 from app.kinds.predictions.measure import measure_predictions
-from app.kinds.predictions.report import LAYOUTS, in_steps, nice_step, share_step
+from app.kinds.predictions.report import COLUMNS, INTERVALS, LAYOUTS, in_steps, nice_step, share_step
 from app.manifest.model import PRIVATE_PART, Manifest, Scoring
 from app.stats.calibrated import Calibrated
 from app.values.scores import Labels
-from app.values.table import Cell, Table
+from app.values.table import Cell, Column, Table
 
 
 def measure_disclosed(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence) -> Measurement:
@@ -88,22 +90,27 @@ class Grain:
             return first
         return nice_step(max(error / 2.0, first * 10.0 ** (1 - self.digits)))
 
-    def estimate(self, exact: Estimate) -> Estimate:
-        """Return a number and its intervals in its steps; the ends are never drawn in."""
+    def estimate(self, exact: Estimate, n_all: float = math.inf) -> Estimate:
+        """Return a number and its intervals in its steps; the ends are never drawn in.
+
+        `n_all` units are known to everybody; that other units are worth fewer is rounded.
+        """
         if exact.point is None:
             return replace(exact, low=None, high=None)
         step = self.step_of(exact)
         low, high = _ends(exact.low, exact.high, step)
-        ours = None if exact.calibrated is None else self._calibrated(exact.calibrated, step)
+        ours = None if exact.calibrated is None else self._calibrated(exact.calibrated, step, n_all)
         return replace(exact, point=in_steps(exact.point, step), low=low, high=high, calibrated=ours)
 
-    def _calibrated(self, exact: Calibrated, step: float) -> Calibrated:
+    def _calibrated(self, exact: Calibrated, step: float, n_all: float) -> Calibrated:
         low, high = _ends(exact.low, exact.high, step)
-        return replace(exact, low=low, high=high, n_units=significant(exact.n_units, ROUGH))
+        n_units = n_all if exact.n_units == n_all else min(n_all, significant(exact.n_units, ROUGH))
+        return replace(exact, low=low, high=high, n_units=n_units)
 
     def measurement(self, exact: Measurement, labels: Mapping[str, Labels]) -> Measurement:
         """Return a measurement for publication: replicates are centred on the rounded number, rows rounded, too."""
-        rounded = {name: self.estimate(each) for name, each in exact.estimates.items()}
+        n_all = float(exact.facts.get("n_groups") or exact.facts.get("n_items") or math.inf)
+        rounded = {name: self.estimate(each, n_all) for name, each in exact.estimates.items()}
         moved = {
             name: drawn + (float(rounded[name].point or 0.0) - float(exact.estimates[name].point or 0.0))
             for name, drawn in exact.replicates.items()
@@ -165,10 +172,25 @@ def shown_score_of(manifest: Manifest, spec: EstimateBoard, measurement: Measure
     return ShownScore(sign_of(manifest, spec.ranked) * estimate.point, grain_of(rules, spec).error_of(estimate))
 
 
-def coarse(manifest: Manifest, table: Table) -> Table:
-    """Return a table of a board of private labels with what was computed between entrants rounded too."""
+def coarse(manifest: Manifest, measurements: Sequence[Measurement], table: Table) -> Table:
+    """Return a table of a board, or of a report, of private labels as it is shown.
+
+    What was computed between entrants is rounded too, no column has digits that none of its numbers has, and a note
+    says how all are rounded.
+    """
     rules = scoring_of(manifest)
-    return table if rules is None or manifest.asked.facts.is_exact else coarse_table(table, rules.digits)
+    if rules is None or manifest.asked.facts.is_exact:
+        return table
+    rounded = with_shown_digits(coarse_table(table, rules.digits))
+    note = rounding_note(table, rules.digits, _sizes(measurements))
+    caveats = {CAVEATS: [*table.meta.get(CAVEATS, ()), note]} if table.name.startswith(PAIRWISE) else {}
+    return replace(rounded, notes=(*rounded.notes, note), meta={**rounded.meta, **caveats})
+
+
+def _sizes(measurements: Sequence[Measurement]) -> set[int]:
+    """Return how many units the tasks have by which reports are rounded; of whom the most tasks are measured."""
+    rows = max((m.rows.get(INTERVALS, ()) for m in measurements), key=len, default=())
+    return {n for row in rows if isinstance(n := row[N_UNITS], int)}
 
 
 def about_parts(manifest: Manifest) -> tuple[str, ...]:
@@ -240,24 +262,22 @@ class RowSteps:
     def of(cls, labels: Labels) -> "RowSteps":
         """Return the steps of a part of a task's labels."""
         n_units = max(1, len(labels) if labels.group is None else len(np.unique(labels.group)))
-        spread = float(labels.label.std())
-        root = math.sqrt(n_units)
-        return cls(
-            share_step(n_units), nice_step(max(1.0, math.sqrt(len(labels)) / 4.0)), nice_step(spread / 2.0 / root)
-        )
+        value = nice_step(float(labels.label.std()) / 2.0 / math.sqrt(n_units))
+        return cls(share_step(n_units), count_step(len(labels)), value)
 
     def cell(self, table: str, column: str, cell: Cell) -> Cell:
         """Return a cell of a report in the steps of what it is."""
         if not isinstance(cell, (int, float)) or isinstance(cell, bool):
             return cell
-        step = self._step(table, column)
+        step = self.step(table, column)
         if step is None:
             return cell
         end = next((way for ending, way in ENDS.items() if column.endswith(ending)), 0)
         rounded = in_steps(float(cell), step, end)
         return round(rounded) if isinstance(cell, int) else rounded
 
-    def _step(self, table: str, column: str) -> float | None:
+    def step(self, table: str, column: str) -> float | None:
+        """Return the step of a column of a report; None where it is not rounded."""
         if column == "observed":
             return self.share if table == "reliability" else 2.0 * self.share
         if column in SHARES or column in SHARE_STEMS or column.startswith(tuple(f"{stem}_" for stem in SHARE_STEMS)):
@@ -265,6 +285,15 @@ class RowSteps:
         if column in COUNTS:
             return self.count
         return self.value if column in VALUES else None
+
+
+def count_step(n_examples: int) -> float:
+    """Return the step of a count of so many examples: at least half the largest standard error that it can have.
+
+    >>> count_step(228)
+    5.0
+    """
+    return nice_step(max(1.0, math.sqrt(n_examples) / 4.0))
 
 
 HIDDEN = frozenset({"n_a_only", "n_b_only"})
@@ -329,3 +358,98 @@ def _coarse(column: str, cell: Cell, digits: int) -> Cell:
         return max(LEAST_P, significant(cell, ROUGH)) if cell > 0.0 else LEAST_P
     # A difference is of two numbers that are in steps already: what is beyond `digits` is rounding of the machine.
     return significant(cell, digits if column in ("a", "b", "difference") else ROUGH)
+
+
+# What a table of private labels says of its rounding, and with how many digits its numbers are shown. Without it who
+# adds up the cells of a confusion matrix, or subtracts two scores, finds another number than the one that is shown.
+
+N_UNITS = [column.name for column in COLUMNS[1:]].index("n_units")
+"""Where rows of intervals, without their entrant, have the number of units of their task."""
+
+OF_PAIRS = (
+    "; differences to {digits}, their ends and p-values to 2, examples needed to 1; no p-value is below {least:g}"
+)
+
+OF_TESTS = (
+    "mean differences to steps of at least half a standard error, p-values to 2 digits and not below {least:g}, "
+    "examples needed to 1 digit"
+)
+
+
+def rounding_note(table: Table, digits: int, sizes: Set[int]) -> str:
+    """Say how the numbers of a table are rounded: scores by their errors, reports by the `sizes` of the tasks.
+
+    >>> rounding_note(Table("confusion/auc", "Confusion", (Column("weight", "Examples"),), ()), 3, {228})[:70]
+    'Numbers about private labels are rounded: counts to steps of 5. A sum '
+    """
+    name = table.name.partition("/")[0]
+    if name == "tests":
+        how = OF_TESTS.format(least=LEAST_P)
+    elif name in LAYOUTS and name != INTERVALS:
+        numbers = [column.name for column in table.columns if column.kind != "text"]
+        how = ", ".join(_of_report(name, numbers, sizes))
+    else:
+        how = f"scores to steps of at least half a standard error and at most {digits} digits, ends of their intervals "
+        how += "outwards" + ("" if name == INTERVALS else OF_PAIRS.format(digits=digits, least=LEAST_P))
+    return (
+        f"Numbers about private labels are rounded: {how}. A sum or a difference of rounded numbers may differ from "
+        "the one that is shown."
+    )
+
+
+def _of_report(name: str, columns: Sequence[str], sizes: Set[int]) -> Iterator[str]:
+    """Yield how shares, counts and values of a report are rounded, each where it has some."""
+    steps = [RowSteps(share_step(n), count_step(n), math.nan) for n in sorted(sizes, reverse=True)]
+    words = {_word(name, column): [each.step(name, column) for each in steps] for column in columns}
+    for word in ("shares", "standardised residuals", "counts"):
+        if known := [step for step in words.get(word, ()) if step is not None]:
+            low, high = min(known), max(known)
+            yield f"{word} to steps of {low:g}" + (f" to {high:g}, by task" if high > low else "")
+    if "values" in words:
+        yield "values to steps of at least half a standard error"
+    if any(column.endswith(tuple(ENDS)) for column in columns):
+        yield "ends of intervals outwards"
+
+
+def _word(name: str, column: str) -> str:
+    if column in COUNTS:
+        return "counts"
+    if column in VALUES:
+        return "values"
+    if column == "observed" and name == "qq":
+        return "standardised residuals"
+    return "" if RowSteps(1.0, 1.0, 1.0).step(name, column) is None else "shares"
+
+
+P_VALUES = ("p_", "first_")
+"""How the names begin of columns whose digits say how small a number is shown: they keep them."""
+
+
+def with_shown_digits(table: Table) -> Table:
+    """Return a table whose columns have at most the digits of their numbers, and of the intervals beside these.
+
+    >>> ends = Column("low", "Low"), Column("high", "High")
+    >>> columns = (Column("auc", "AUC", interval=("low", "high"), digits=3), *ends)
+    >>> with_shown_digits(Table("t", "T", columns, ((0.9, 0.85, 1.0),))).columns[0].digits
+    2
+    """
+    cells = dict(zip(table.column_names(), zip(*table.rows, strict=True), strict=True)) if len(table.rows) else {}
+
+    def shown(column: Column) -> Column:
+        values = {
+            cell
+            for name in (column.name, *(column.interval or ()))
+            for cell in cells.get(name, ())
+            if isinstance(cell, float)
+        }
+        if column.digits is None or not values or column.name.startswith(P_VALUES):
+            return column
+        return replace(column, digits=_digits(values, column.digits))
+
+    return replace(table, columns=tuple(map(shown, table.columns)))
+
+
+def _digits(values: Set[float], most: int) -> int:
+    """Return how many decimals write all of the values, at most so many."""
+    near = 1e-9
+    return next((n for n in range(most) if all(abs(v - round(v, n)) < near * max(1.0, abs(v)) for v in values)), most)

@@ -1,6 +1,7 @@
 """Evidence kind predictions, as the other rooms see it. Found by its entry point."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from app.admission.case import Case, Check, KindRules
 from app.admission.claims import LATER, SubmissionClaims, check_claims
@@ -90,7 +91,8 @@ def summarise(evaluation: Evaluation) -> Summary:
     """Return the reports of a submission and what its claims come to."""
     measurements = evaluation.measure(summary_board(evaluation.manifest))
     measured = {(m.entrant, name): estimate.point for m in measurements for name, estimate in m.estimates.items()}
-    reports = report_tables({m.entrant: m.rows for m in measurements})
+    shown = partial(coarse, evaluation.manifest, measurements)
+    reports = [shown(table) for table in report_tables({m.entrant: m.rows for m in measurements})]
     if has_private_labels(evaluation.manifest):
         return Summary(reports, [] if evaluation.claims is None else [NOT_COMPARED])
     return Summary(reports, check_claims(evaluation.claims, measured))

@@ -178,7 +178,7 @@ def _written(name: str, rows_by_entrant: Mapping[str, Mapping[str, Rows]]) -> di
         return {}
     column, title = AREA_OF[name]
     words = [
-        {**place, "text": f"{title} {row[column]:.3f}"}
+        {**place, "text": f"{title} {row[column]:.3g}"}
         for place, row in _records("classes", rows_by_entrant)
         if row[column] is not None
     ]
@@ -196,7 +196,7 @@ def _levels(rows_by_entrant: Mapping[str, Mapping[str, Rows]]) -> list[dict[str,
     levels: list[dict[str, Any]] = []
     for place, row in _records("pr", rows_by_entrant, without="threshold"):
         share = row["precision"]
-        level = {"task": place["task"], "class": place["class"], "at": share, "text": f"positives {share:.3f}"}
+        level = {"task": place["task"], "class": place["class"], "at": share, "text": f"positives {share:.3g}"}
         levels += [level] if level not in levels else []
     return levels
 

@@ -129,8 +129,9 @@ PLOTS = (
         "Operating points",
         "Where a classifier would be used: at the thresholds that the manifest declares (0.5 where it declares none), "
         "and where a metric at a constraint takes its value. precision@recall=0.8 is at the highest threshold with "
-        "a recall of at least 0.8. Where labels are private, near a declared threshold is the shown one that calls most "
-        "nearly as many examples. A threshold that was chosen by these labels promises a little too much on others.",
+        "a recall of at least 0.8. Where labels are private, near a declared threshold is the shown one that calls "
+        "most nearly as many examples. A threshold that was chosen by these labels promises a little too much on "
+        "others.",
         source="YDF 0.16, metrics at a constraint, conservative and without interpolation",
     ),
     GlossaryEntry(

@@ -20,6 +20,7 @@ REFERENCES = [
     [0.7181240420696581, 0.6731107205623902, 0.5903830989355321, 0.20380890116683303],
 ]
 YAML = {"Content-Type": "application/yaml"}
+HTML = {"Accept": "text/html"}
 
 
 def begin(site: Site) -> dict[str, Any]:
@@ -84,9 +85,8 @@ def test_the_example_is_taken_and_ranks_the_models_as_scikit_learn_does(roomy_si
     assert [(row["rank_low"], row["rank_high"]) for row in rows] == [("1", "1"), ("2", "2"), ("3", "3")]
 
 
-def test_the_shipped_example_shows_the_public_part_in_steps(roomy_site: Site) -> None:
-    """As `make run` loads it: 40 % of the items, no held-back model, and a commitment to the labels."""
-    site = roomy_site
+def load_shipped(site: Site) -> Site:
+    """Load the example as `make run` does, and publish it."""
     created = site.http.post("/benchmarks", content=EXAMPLE.manifest.read_bytes(), headers=site.auth("steward") | YAML)
     assert created.status_code == 201, created.text
     assert EXAMPLE.labels is not None
@@ -94,6 +94,12 @@ def test_the_shipped_example_shows_the_public_part_in_steps(roomy_site: Site) ->
     site.http.put(f"/benchmarks/{SLUG}/labels", files=files, headers=site.auth("steward"))
     submit_all(site, "steward")
     site.work()
+    return site
+
+
+def test_the_shipped_example_shows_the_public_part_in_steps(roomy_site: Site) -> None:
+    """As `make run` loads it: 40 % of the items, no held-back model, and a commitment to the labels."""
+    site = load_shipped(roomy_site)
     rows = list(csv.DictReader(io.StringIO(site.http.get(f"/benchmarks/{SLUG}/leaderboards/auc.csv").text)))
     page = site.http.get(f"/benchmarks/{SLUG}", headers={"Accept": "text/html"}).text
 
@@ -102,3 +108,47 @@ def test_the_shipped_example_shows_the_public_part_in_steps(roomy_site: Site) ->
     assert all(len(row["accuracy"].partition(".")[2]) <= 3 for row in rows)
     assert f'href="/benchmarks/{SLUG}/commitment"' in page
     assert "3 submissions of an owner" in page
+    assert {row["accuracy_calibrated_units"] for row in rows} == {"228.0"}
+
+
+ROUNDED = "Numbers about private labels are rounded: "
+SCORES = f"{ROUNDED}scores to steps of at least half a standard error and at most 3 digits, "
+OFF = " A sum or a difference of rounded numbers may differ from the one that is shown."
+
+
+def test_every_table_of_private_labels_says_how_its_numbers_are_rounded(roomy_site: Site) -> None:
+    """In the notes of its JSON and on its page: the cells of a confusion matrix of 228 examples sum to 225 or 230."""
+    site = load_shipped(roomy_site)
+    board = f"/benchmarks/{SLUG}/leaderboards/auc"
+    names = ["", "/pairwise", "/comparisons", "/intervals", "/tests", "/confusion", "/roc", "/classes"]
+    notes = {name: site.http.get(f"{board}{name}.json").json()["notes"] for name in names}
+    told = {name: next(note for note in each if note.startswith(ROUNDED)) for name, each in notes.items()}
+    of_two = site.http.get(f"{board}/against.json?a=decision-stump&b=one-feature").json()["notes"]
+
+    assert told[""] == told["/pairwise"] == told["/comparisons"]
+    assert told[""].startswith(SCORES)
+    assert "no p-value is below 0.0001." in told[""]
+    assert told["/intervals"] == f"{SCORES}ends of their intervals outwards.{OFF}"
+    assert told["/tests"].startswith(f"{ROUNDED}mean differences to steps of at least half a standard error, p-values")
+    assert told["/confusion"] == f"{ROUNDED}counts to steps of 5.{OFF}"
+    assert told["/roc"] == f"{ROUNDED}shares to steps of 0.02, ends of intervals outwards.{OFF}"
+    assert (
+        told["/classes"] == f"{ROUNDED}shares to steps of 0.02, counts to steps of 5, ends of intervals outwards.{OFF}"
+    )
+    assert of_two.count(told[""]) == 1
+    assert all(told[name] in site.http.get(f"{board}{name}", headers=HTML).text for name in names)
+
+
+def test_no_number_about_private_labels_has_a_digit_more_than_its_column(roomy_site: Site) -> None:
+    """Log losses in steps of 0.05 were shown with three digits, and differences with four."""
+    site = load_shipped(roomy_site)
+    board = f"/benchmarks/{SLUG}/leaderboards/auc"
+    columns = {
+        name: site.http.get(f"{board}{name}.json").json()["columns"] for name in ("", "/comparisons", "/confusion")
+    }
+    digits = {name: {column["name"]: column["digits"] for column in each} for name, each in columns.items()}
+
+    assert (digits[""]["logloss"], digits[""]["accuracy"]) == (2, 2)
+    assert digits["/comparisons"]["difference"] == 3
+    assert digits["/confusion"]["weight"] == 0
+    assert digits[""]["first_p"] == 3

@@ -16,7 +16,9 @@ from app.kinds.predictions.disclosed import (
     coarse,
     coarse_table,
     measure_disclosed,
+    rounding_note,
     shown_score_of,
+    with_shown_digits,
 )
 from app.kinds.predictions.labels import choose_public, labels_digest, warn_of_parts
 from app.kinds.predictions.report import LAYOUTS, in_steps, nice_step
@@ -349,11 +351,61 @@ def test_what_is_computed_between_entrants_is_as_coarse(column: str, cell: Cell,
     pairs = Table("pairwise/auc", "Pairs", (Column(column, column),), ((cell,),), meta={"power": power})
     on_board = shown if column in ("first_p", "first_resamples_share") else cell
 
-    assert coarse_table(pairs, 3).rows == coarse(private(scoring="digits: 3"), pairs).rows == ((shown,),)
+    assert coarse_table(pairs, 3).rows == coarse(private(scoring="digits: 3"), [], pairs).rows == ((shown,),)
     assert coarse_table(pairs, 3).meta["power"] == {"power": 0.8, "detectable": 0.12, "n": 3}
     assert coarse_table(replace(pairs, name="leaderboard/main"), 3).rows == ((on_board,),)
     assert coarse_table(replace(pairs, name="curves"), 3) == replace(pairs, name="curves")
-    assert coarse(private(is_exact=True), pairs) == coarse(NO_SECRET, pairs) == pairs
+    assert coarse(private(is_exact=True), [], pairs) == coarse(NO_SECRET, [], pairs) == pairs
+
+
+@pytest.mark.parametrize(
+    ("name", "columns", "sizes", "how"),
+    [
+        ("qq", ["theoretical", "observed"], {100}, "standardised residuals to steps of 0.1"),
+        ("conditional/b", ["mean", "n_examples", "same_bin"], {100, 10_000},
+         "shares to steps of 0.005 to 0.05, by task, counts to steps of 5 to 50, by task, "
+         "values to steps of at least half a standard error"),
+        ("truncation/b", ["truncation", "ndcg", "ndcg_lower"], {100},
+         "shares to steps of 0.05, ends of intervals outwards"),
+        ("tests/b", ["p_value"], {100},
+         "mean differences to steps of at least half a standard error, p-values to 2 digits and not below 0.0001, "
+         "examples needed to 1 digit"),
+    ],
+)  # fmt: skip
+def test_a_table_says_the_steps_that_hold_there(name: str, columns: list[str], sizes: set[int], how: str) -> None:
+    """Those of reports follow from how many units a task has."""
+    table = Table(name, "T", tuple(Column(each, each) for each in columns), ())
+
+    assert rounding_note(table, 3, sizes).startswith(f"Numbers about private labels are rounded: {how}. A sum")
+
+
+def test_pairs_carry_the_note_on_rounding_to_wherever_two_are_compared() -> None:
+    """Among their caveats, which the page of two entrants shows."""
+    shown = coarse(private(), [], Table("pairwise/b", "Pairs", (), (), meta={"caveats": ["first"]}))
+
+    assert shown.meta["caveats"] == ["first", *shown.notes]
+
+
+def test_the_number_of_all_units_is_no_secret() -> None:
+    """228 items were said to be 230; of fewer, such as positives, two digits are told, and never more than all."""
+    units = {"all": 228.0, "nearly": 227.4, "positives": 84.6, "fewer": 123.4}
+    of_each = {name: Estimate(0.5, 0.4, 0.6, calibrated=Calibrated(0.4, 0.6, "x", n)) for name, n in units.items()}
+    shown = Grain(3, 0.95).measurement(Measurement("A", of_each, facts={"n_items": 228}), {})
+    told = [each.calibrated.n_units for each in shown.estimates.values() if each.calibrated is not None]
+
+    assert told == [228.0, 228.0, 85.0, 120.0]
+
+
+def test_a_column_has_the_digits_of_its_numbers_and_of_their_intervals() -> None:
+    """Those of p-values say how small one is shown, and those of whole numbers are none."""
+    columns = (Column("auc", "AUC", interval=("low", "high"), digits=4), Column("low", "Low", digits=4),
+               Column("high", "High", digits=4), Column("p_value", "p", digits=4), Column("n", "N", "integer"),
+               Column("none", "None", digits=4), Column("fine", "Fine", digits=2))  # fmt: skip
+    rows = ((0.9, 0.86, 1.0, 0.5, 7, None, 0.123), (0.8, 0.7, None, 1.0, 8, None, 0.5))
+    shown = with_shown_digits(Table("t", "T", columns, rows))
+
+    assert [column.digits for column in shown.columns] == [2, 2, 0, 4, None, 4, 2]
+    assert with_shown_digits(replace(shown, rows=())).columns == shown.columns
 
 
 def test_every_interval_of_a_metric_is_in_the_step_of_its_widest_one() -> None:
