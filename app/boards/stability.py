@@ -150,14 +150,14 @@ def stability(
     return {**found, "n_fewest": n, "without": [line, *found["without"]][:MOST_LISTED], "clause": clause}
 
 
-def among_others(names: Sequence[str], leader: int, boards: Iterable[Elsewhere]) -> dict[str, Any] | None:
+def among_others(names: Sequence[str], leader: int, boards: Iterable[Elsewhere], by: str = "") -> dict[str, Any] | None:
     """Return on how many other boards the one at position `leader` of `names` [n_names] is first; None without any.
 
     `n_boards` boards are asked, at most MOST_BOARDS: `variants` says by what each differs. On `n_first` of them it is
     first alone, on `n_shared` with others of the same score: `shared` says by what these differ. `without` are the rest
     with who is first there. These two hold at most MOST_LISTED. Of a board of means over tasks (`stability`) the first
     line of `without` are the `n_fewest` tasks without which somebody else is, chosen after the fact, if these are no
-    board of the list. `clause` says it in words.
+    board of the list. `clause` says it in words, which end with `by` where all of the boards differ by the same.
     Source: Steegen et al. 2016, Increasing transparency through a multiverse analysis.
 
     >>> found = among_others("AB", 0, [("by mae", np.array([2.0, 1.0])), ("without a", np.array([0.0, 1.0]))])
@@ -165,6 +165,9 @@ def among_others(names: Sequence[str], leader: int, boards: Iterable[Elsewhere])
     ('stays first in 1 of 2 variants of this board', [{'what': 'without a', 'first': 'B'}])
     >>> among_others("AB", 0, [("by mae", np.array([2.0, 1.0])), ("by mse", np.array([0.0, 0.0]))])["clause"]
     'is first alone in 1 of 2 variants of this board, beside others in 1'
+    >>> boards = [("by mae", np.array([2.0, 1.0])), ("by mse", np.array([1.0, 0.0]))]
+    >>> among_others("AB", 0, boards, by=" by other metrics")["clause"]
+    'stays first in all 2 variants of this board by other metrics'
     >>> among_others("AB", 0, [("by mse", np.array([0.0, 0.0]))])["clause"]
     'shares the first place in the only variant of this board that was computed'
     """
@@ -180,14 +183,15 @@ def among_others(names: Sequence[str], leader: int, boards: Iterable[Elsewhere])
     n_boards = len(variants)
     n_first, n_shared = n_boards - len(lost) - len(shared), len(shared)
     of_how_many = f"{n_first:,} of {n_boards:,}" if n_first < n_boards else f"all {n_boards:,}"
-    clause = f"stays first in {of_how_many} variants of this board"
+    of_board = f"variants of this board{by}"
+    clause = f"stays first in {of_how_many} {of_board}"
     if n_boards == 1:
         how = "shares the first place" if shared else f"{'stays' if n_first else 'is not'} first"
         clause = f"{how} in the only variant of this board that was computed"
     elif n_shared == n_boards:
-        clause = f"shares the first place in {'both' if n_boards == 2 else f'all {n_boards:,}'} variants of this board"
+        clause = f"shares the first place in {'both' if n_boards == 2 else f'all {n_boards:,}'} {of_board}"
     elif shared:
-        clause = f"is first alone in {of_how_many} variants of this board, beside others in {n_shared:,}"
+        clause = f"is first alone in {of_how_many} {of_board}, beside others in {n_shared:,}"
     return {"n_boards": n_boards, "n_first": n_first, "n_shared": n_shared, "shared": shared[:MOST_LISTED],
             "variants": variants, "without": lost[:MOST_LISTED], "clause": clause}  # fmt: skip
 

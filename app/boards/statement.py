@@ -27,6 +27,9 @@ BY_RULE = "by the rule for missing results"
 FEW = "few_units"
 """In `meta` of a board: in words of how few units its numbers are, where so few say little about how much they vary."""
 
+PART = "of_part"
+"""In `meta` of a board: in words of which part of the items its scores are, where another part decides later."""
+
 UNTESTED = "untested"
 """In `meta` of a board: why no differences are tested, where its method knows."""
 
@@ -42,12 +45,16 @@ def with_statement(table: Table) -> Table:
     >>> board = Table("leaderboard/b", "B", columns, rows, (), {"level": 0.95})
     >>> with_statement(board).meta["statement"]
     ['A leads.', 'One other may be first too: B.', 'The remaining one, C, is ruled out as first, at 95 %.']
+    >>> with_statement(Table("leaderboard/b", "B", columns, rows, (), {"of_part": "one half"})).meta["statement"][0]
+    'On one half: A leads.'
     """
     if not {"rank", "may_be_first", "entrant"} <= set(table.column_names()):
         return table
     rows = list(table.records())
     ranked = sorted((row for row in rows if row["rank"] is not None), key=lambda row: float(row["rank"] or 0))
     said = _statement(ranked, [row for row in rows if row["rank"] is None], table.meta)
+    if said and PART in table.meta:
+        said = [f"On {table.meta[PART]}: {said[0]}", *said[1:]]
     # Who reads the statement alone reads whose board it is, too.
     said += _whose(table.meta) if said else []
     return replace(table, meta={**table.meta, "statement": said})

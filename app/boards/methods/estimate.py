@@ -31,7 +31,7 @@ from app.boards.measured import (
 )
 from app.boards.stability import Elsewhere, among_others
 from app.boards.standing import CAVEATS, BoardStanding, power_meta, stand, unranked_places
-from app.boards.statement import FEW
+from app.boards.statement import FEW, PART
 from app.boards.tables import MAX_COMPARED, BoardTables, contrast_field, contrast_table, pairs_beside
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.model import (
@@ -454,6 +454,7 @@ def _meta(
         "n_entrants": len(measurements),
         "interval": f"percentile bootstrap over {words.resampled}" if has_replicates else None,
         "interval_reason": None if has_replicates else next(iter(reasons), "too_few_clusters"),
+        **({PART: words.part} if words.part else {}),
     }
 
 
@@ -478,7 +479,8 @@ def _stability(manifest: Manifest, spec: EstimateBoard, words: EvidenceWords, ra
             if not np.isnan(values[0]) and (~np.isnan(values)).sum() > 1:
                 yield what, np.where(np.isnan(values), -np.inf, values)
 
-    found = among_others([m.entrant for m in contenders], 0, boards())
+    has_others = words.has_statistics or bool(contenders[0].elsewhere)
+    found = among_others([m.entrant for m in contenders], 0, boards(), by="" if has_others else " by other metrics")
     return {} if found is None else {"stability": found}
 
 

@@ -193,12 +193,23 @@ def _sizes(measurements: Sequence[Measurement]) -> set[int]:
     return {n for row in rows if isinstance(n := row[N_UNITS], int)}
 
 
+def part_in_words(manifest: Manifest) -> str:
+    """Return the part of the items that scores are of while the private part decides later; empty where none does."""
+    rules = scoring_of(manifest)
+    is_all = rules is None or rules.public_share >= 1.0 or is_closed(manifest)
+    return "" if is_all or rules is None else f"the public part ({_share(rules)} of the items)"
+
+
+def _share(rules: Scoring) -> str:
+    return f"{100 * rules.public_share:.3g} %"
+
+
 def about_parts(manifest: Manifest) -> tuple[str, ...]:
     """Return the notes of a board on private labels about the part it uses."""
     rules = scoring_of(manifest)
     if rules is None or rules.public_share >= 1.0:
         return ()
-    share = f"{100 * rules.public_share:.3g} %"
+    share = _share(rules)
     if is_closed(manifest):
         return (
             f"Closed: the private part decides. What was shown before is of the public part, {share} of the items.",

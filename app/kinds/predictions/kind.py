@@ -13,7 +13,7 @@ from app.files.opened import SUFFIXES
 from app.kinds.contract import Evaluation, Kind, RowStorage, Summary
 from app.kinds.labels import KindLabels
 from app.kinds.predictions.declared import Predictions
-from app.kinds.predictions.disclosed import about_parts, coarse, measure_disclosed, shown_score_of
+from app.kinds.predictions.disclosed import about_parts, coarse, measure_disclosed, part_in_words, shown_score_of
 from app.kinds.predictions.labels import choose_public, labels_digest, read_labels, warn_of_parts
 from app.kinds.predictions.manifest_part import (
     PredictionsPart,
@@ -60,6 +60,7 @@ def _words(manifest: Manifest, spec: EstimateBoard) -> EvidenceWords:
         units="units",
         failed="Items without a prediction",
         rare="rmse" if spec.ranked == "rmse" else "",
+        part=part_in_words(manifest),
         metric_glossary=glossary_key,
         notes=(*([OWN_LABELS] if part.labels == "submitted" else about_parts(manifest)), *_on_units(part)),
     )

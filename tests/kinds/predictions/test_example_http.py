@@ -139,6 +139,23 @@ def test_every_table_of_private_labels_says_how_its_numbers_are_rounded(roomy_si
     assert all(told[name] in site.http.get(f"{board}{name}", headers=HTML).text for name in names)
 
 
+def test_the_first_sentences_say_of_which_part_and_by_what_else(roomy_site: Site) -> None:
+    """In the statement, and so in badges and pictures: 60 % of the items decide, and variants are other metrics."""
+    site = load_shipped(roomy_site)
+    board = f"/benchmarks/{SLUG}/leaderboards/auc"
+    said = site.http.get(f"{board}.json").json()["meta"]["statement"]
+    badge = site.http.get(f"{board}/badge/{MODELS[0]}.svg")
+    picture = site.http.get(f"{board}/embed.svg")
+
+    assert said[:2] == [
+        "On the public part (40 % of the items): logistic-regression leads.",
+        "It stays first in all 8 variants of this board by other metrics.",
+    ]
+    assert said[0] in site.http.get(board, headers=HTML).text
+    assert (badge.status_code, said[0] in badge.text) == (200, True)
+    assert (picture.status_code, said[0] in picture.text) == (200, True)
+
+
 def test_no_number_about_private_labels_has_a_digit_more_than_its_column(roomy_site: Site) -> None:
     """Log losses in steps of 0.05 were shown with three digits, and differences with four."""
     site = load_shipped(roomy_site)

@@ -16,6 +16,7 @@ from app.kinds.predictions.disclosed import (
     coarse,
     coarse_table,
     measure_disclosed,
+    part_in_words,
     rounding_note,
     shown_score_of,
     with_shown_digits,
@@ -295,6 +296,15 @@ def test_a_board_says_which_part_it_is_of(scoring: str, part: str | None, words:
     assert len(notes) == bool(words)
     assert [word in note for note in notes for word in words] == [True] * len(words)
     assert about_parts(NO_SECRET) == ()
+
+
+def test_the_first_sentence_names_the_part_while_another_decides() -> None:
+    """Neither after the close, when the private part has decided, nor where all is public."""
+    shown = [part_in_words(private(part, scoring=scoring)) for scoring, part in (
+        ("public_share: 0.125", None), ("public_share: 0.3", "private"), ("public_share: 1.0", None))]  # fmt: skip
+
+    assert shown == ["the public part (12.5 % of the items)", "", ""]
+    assert part_in_words(NO_SECRET) == ""
 
 
 @pytest.mark.parametrize(
