@@ -14,6 +14,7 @@ import numpy as np
 from app.manifest.model import Leaderboard, Manifest
 from app.names import in_words, sentences
 from app.stats.arrays import BoolArray, FloatArray, IntArray
+from app.stats.resample import TIE
 from app.values.frame import FrameField
 from app.values.scores import ScoreTable
 from app.values.table import Cell, Column
@@ -256,14 +257,14 @@ def rank_among(point: float | None, ranked: Sequence[float] | FloatArray) -> int
     """Return the rank that a score would have among ranked ones [n_ranked], larger being better; None is below all.
 
     NaN counts as None.
-    Source: `app.stats.resample.competition_ranks`, 1 + the number of better scores.
+    Source: `app.stats.resample.competition_ranks`, 1 + the number of scores that are better by more than rounding.
 
     >>> rank_among(0.5, [0.9, 0.5, 0.1]), rank_among(None, [0.9])
     (2, 2)
     """
     if point is None or np.isnan(point):
         return len(ranked) + 1
-    return 1 + int(np.count_nonzero(np.asarray(ranked, dtype=np.float64) > point))
+    return 1 + int(np.count_nonzero(np.asarray(ranked, dtype=np.float64) > point + TIE))
 
 
 # The cells that a board without a declared grid is about: those that at least half of the owners have, and of the half

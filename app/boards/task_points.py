@@ -35,7 +35,7 @@ from app.names import count, names_in_words
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.calibrated import MIN_UNITS
 from app.stats.pairs import PairStatistics, borda_points, compare_wins, ranks_beside
-from app.stats.resample import TIE, Resamples, percentile_interval
+from app.stats.resample import Resamples, percentile_interval
 from app.stats.spreads import EVERYWHERE, MOST_ASSUMED, Range, assumed_share, variance_factors, weigh
 from app.values.frame import FrameField, with_calibrated
 from app.values.scores import ScoreTable
@@ -473,7 +473,7 @@ def _bounds_of_points(sheet: Sheet, given: Points, lacking: IntArray) -> Iterato
             best[at] = points[at] + (n_entrants - 1) * counts[missing].sum()
         else:
             best[at] = (of_others(filled(sheet.better[:, [at]], np.inf)) * counts).sum()
-        yield rank_among(float(points[at]), points - TIE), rank_among(float(best[at]), best - TIE)
+        yield rank_among(float(points[at]), points), rank_among(float(best[at]), best)
 
 
 def _ranks_by_pool(sheet: Sheet, points: FloatArray, owns: FloatArray) -> list[int]:

@@ -10,12 +10,14 @@ from app.stats.pairs import average_ranks, resampled_shares, win_shares, wins_an
 from app.stats.resample import Resamples
 
 
-def relative(errors: FloatArray, n_failures: int = 0) -> Relative:
-    """Return relative errors of entrants that have them all."""
+def relative(errors: FloatArray, values: FloatArray | None = None) -> Relative:
+    """Return relative errors of entrants that have them all, where other `values` are not given."""
     names = tuple(f"m{at}" for at in range(errors.shape[1]))
     present = np.ones(errors.shape, dtype=np.bool_)
-    cells = CellMatrix(tuple(f"t{at}" for at in range(len(errors))), names, errors, ~present, present)
-    failures = np.full(len(names), n_failures)
+    cells = CellMatrix(
+        tuple(f"t{at}" for at in range(len(errors))), names, errors if values is None else values, ~present, present
+    )
+    failures = np.zeros(len(names), dtype=np.int64)
     return Relative(cells, errors, np.ones(len(errors), dtype=np.bool_), failures, failures)
 
 
@@ -41,7 +43,7 @@ def test_errors_that_ratios_may_turn_are_sorted_for_themselves() -> None:
     assert known is not None
     assert known.tolist() == [1.0, 2.0, 3.0]
     assert ByTask.of(relative(raw), raw - 2.0).mean_ranks is None
-    assert ByTask.of(relative(raw, n_failures=1), raw).mean_ranks is None
+    assert ByTask.of(relative(raw, np.array([[1.0, np.nan, 3.0]])), raw).mean_ranks is None
     assert ByTask.of(relative(raw)).mean_ranks is None
 
 

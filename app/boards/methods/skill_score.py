@@ -216,7 +216,9 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
         of_ranked = ByTask.of(among.relative)
     ranked = _ranked(manifest, spec, among, of_ranked)
     best = None if raw is None else _best(scored, raw, by_task.mean_ranks)
-    places = RankInputs.of(among, ranked[0], dict(zip(scored.cells.entrants, measured.ranked_by.tolist(), strict=True)))
+    places = RankInputs.of(
+        among, spec.rank_by, dict(zip(scored.cells.entrants, measured.ranked_by.tolist(), strict=True))
+    )
     if spec.explored is None:
         by = _by_task(among, of_ranked, ranked[0])
         by = replace(by, owners=manifest.asked.facts.owners_of(by.names))
@@ -423,8 +425,8 @@ class ByTask:
         if len(relative.cells.entrants) < 2:
             return cls(np.full(relative.errors.shape, np.nan), logs)
         # Ratios keep the order of errors only for a positive baseline: one below 0 reverses it, one of 0 clips all
-        # alike.
-        if raw is None or relative.n_failures.any() or raw.min() < 0.0:
+        # alike. What is missing counts as another error here than there.
+        if raw is None or np.isnan(relative.cells.values[relative.kept]).any() or raw.min() < 0.0:
             return cls(win_shares(relative.errors), logs)
         wins, mean_ranks = wins_and_ranks(relative.errors, raw)
         return cls(wins, logs, mean_ranks)
