@@ -1,6 +1,7 @@
 """The items of a grid, as a steward uploads them: all that is wrong with a file is told where it stands."""
 
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -36,17 +37,31 @@ def read(folder: Path, text: str, manifest: Manifest = PLAIN, more: str | None =
 
 
 @pytest.mark.parametrize(
-    ("text", "items"),
+    ("manifest", "text", "items"),
     [
-        ("item\nq2\nq1\n", {"": ("q2", "q1")}),
-        ("task,item\ny,q1\nx,q2\nx,q1\n", {"x": ("q2", "q1"), "y": ("q1",)}),
+        (PLAIN, "item\nq2\nq1\n", {"": ("q2", "q1")}),
+        (PLAIN, "task,item\ny,q1\nx,q2\nx,q1\n", {"x": ("q2", "q1"), "y": ("q1",)}),
+        (PLAIN, f"item\n{'q' * LONGEST}\n", {"": ("q" * LONGEST,)}),
+        (CLUSTERED, "task,item\nx,p1/q1\nx,p2/q2\ny,p2/q1\ny,p1/q2\n",
+         {"x": ("p1/q1", "p2/q2"), "y": ("p2/q1", "p1/q2")}),
     ],
-)
+)  # fmt: skip
 def test_items_are_kept_by_task_in_the_order_of_the_file(
-    tmp_path: Path, text: str, items: dict[str, tuple[str, ...]]
+    tmp_path: Path, manifest: Manifest, text: str, items: dict[str, tuple[str, ...]]
 ) -> None:
-    """Without a column of tasks they are those of every task."""
-    assert read(tmp_path, text).items == items
+    """Without a column of tasks they are those of every task; an item may be of another cluster in another task."""
+    assert read(tmp_path, text, manifest).items == items
+
+
+def test_rows_that_are_left_out_are_warned_of(tmp_path: Path) -> None:
+    """A steward who counts the lines of the file is told which are no items."""
+    text = "task,item\nx,q1\n,\nx,q2\n"
+    reading = read(tmp_path, text)
+
+    assert (reading.items, reading.sha256) == ({"x": ("q1", "q2")}, sha256(text.encode()).hexdigest())
+    assert [warning.message for warning in reading.warnings] == [
+        "ignored, because empty in every column that is read: 1 row"
+    ]
 
 
 def at(message: str, row: int, column: str, value: str) -> Problem:
@@ -110,3 +125,4 @@ def test_more_items_than_a_file_may_have_are_refused(tmp_path: Path) -> None:
 
     with pytest.raises(TooLarge, match="more than 2 "):
         read_items(PLAIN, [SentFile(path.name, path)], few)
+    assert len(read_items(PLAIN, [SentFile(path.name, path)], replace(few, max_rows=3)).items[""]) == 3

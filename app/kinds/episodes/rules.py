@@ -240,7 +240,7 @@ def check_grid(case: Case) -> list[Check]:
     if case.manifest.grid is None or asked.tasks is None:
         return []
     compared = list(_cells(case, asked))
-    if not compared or any(cells is None for *_, cells in compared):
+    if any(cells is None for *_, cells in compared):
         return []
     known = [(entrant, task, cells) for entrant, task, cells in compared if cells is not None]
     beyond = [f"{e} on {t} has {n} episodes" for e, t, c in known if (n := _n_beyond(case, e, t, c))]

@@ -329,7 +329,7 @@ def coarse_table(table: Table, digits: int) -> Table:
     if not isinstance(power, Mapping):
         return replace(table, rows=rows)
     rounded = {name: significant(of, ROUGH) if isinstance(of, float) else of for name, of in power.items()}
-    return replace(table, rows=rows, meta={**table.meta, "power": {**rounded, "power": power["power"]}})
+    return replace(table, rows=rows, meta={**table.meta, "power": rounded})
 
 
 def _in_steps_of_its_test(table: Table) -> Callable[[tuple[Cell, ...]], tuple[Cell, ...]]:
@@ -366,7 +366,7 @@ def _coarse(column: str, cell: Cell, digits: int) -> Cell:
         step = 10.0 ** (math.floor(math.log10(max(cell, LEAST_P))) - 1)
         return min(1.0, round(math.ceil(round(cell / step, 7)) * step, 12))
     if column.startswith("p_"):
-        return max(LEAST_P, significant(cell, ROUGH)) if cell > 0.0 else LEAST_P
+        return max(LEAST_P, significant(cell, ROUGH))
     # A difference is of two numbers that are in steps already: what is beyond `digits` is rounding of the machine.
     return significant(cell, digits if column in ("a", "b", "difference") else ROUGH)
 

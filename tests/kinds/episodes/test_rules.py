@@ -12,6 +12,7 @@ import pytest
 from app.admission.case import Case
 from app.admission.rules import count_runs
 from app.boards.coverage import with_worst
+from app.kinds.episodes.summary import MAX_CLAIMED_RESAMPLES
 from app.kinds.parse import parse_manifest
 from app.manifest.model import LeastSeeds, Metric, Task
 from app.prereg.fields import IID_REFUSED
@@ -75,6 +76,9 @@ REFUSED: dict[str, tuple[Case, dict[str, str]]] = {
         of(*grid([0]), prereg=ONE_SEED, facts=case(facts(seeds=(0,) * 16)).facts, manifest=demanding(min_seeds=16)),
         {"seeds": "A seed counts once however often it is listed: seed 0 is listed 16 times.",
          "min_seeds": "mover has 1 seed on place; the benchmark requires 16.", "prereg_unchanged": ""}),
+    "a seed listed twice": (
+        case(facts(seeds=(0, 1, 2, 3, 4, 4))),
+        {"seeds": "A seed counts once however often it is listed: seed 4 is listed 2 times."}),
     "one seed swapped for another": (
         of(*grid([0, 1, 2, 3, 7])), {"seeds": "mover on place has seeds that were not registered: 7."}),
     "seeds that a bundle only lists": (
@@ -129,6 +133,11 @@ REFUSED: dict[str, tuple[Case, dict[str, str]]] = {
     "a power run that pools without having registered it": (
         case(facts(bootstrap_method="iid"), registered=registered(PREREG, run_purpose="power")),
         {"bundle_bootstrap_method": "The registered bootstrap method is cluster, the files say iid.",
+         "run_purpose": ""}),
+    "a power run that did not pool as registered": (
+        case(facts(bootstrap_method="cluster"),
+             registered=registered(PREREG, bootstrap_method="iid", run_purpose="power")),
+        {"bundle_bootstrap_method": "The registered bootstrap method is iid, the files say cluster.",
          "run_purpose": ""}),
     "seeds that are listed and not there, and the other way round": (
         case(facts(seeds=(0, 1, 2, 3, 9))),
@@ -267,7 +276,17 @@ TOLD: dict[str, tuple[Case, str, str, str]] = {
         case(facts(), rows=grid()[1:], registered=registered(failure_policy="best_effort")), "schedule", "warned",
         "run lists 8 episodes in each seed and has 7"),
     **{f"an interval of {outcome} resamples": (claiming(n_resamples=n), "resamples", outcome, "")
-       for n, outcome in ((1000, "passed"), (10**400, "warned"))},
+       for n, outcome in ((1000, "passed"), (MAX_CLAIMED_RESAMPLES, "passed"), (10**400, "warned"))},
+    "an interval without width": (
+        claiming(success_ci_low=0.4, success_ci_high=0.4, n_resamples=2000), "resamples", "passed", ""),
+    "averages alone of a run whose layout has no place for an interval": (
+        case(facts(schema_version=2, summary={}), claims={"mover": {"success": 0.5}}, manifest=CLAIMED),
+        "claims", "warned", "The claims hold averages and no interval"),
+    "a bundle that cites the registered blob and has no copy of it": (
+        case(facts(prereg_sha256=None, prereg_blob_sha1=None)), "prereg_unchanged", "passed", ""),
+    "two bundles, each with its own seeds": (
+        case(facts(seeds=(0, 1)), facts("other", seeds=(2, 3, 4), files=(1,)),
+             scores=replace(emptied(), file=np.repeat([0, 1], [16, 24]))), "schedule", "passed", ""),
     "a demanded interval": (case(facts(), manifest=CLAIMED), "claims", "passed", ""),
     "an axis of the benchmark": (of(*grid(task="AS"), prereg=AXIS, manifest=AXES), "axis", "passed", ""),
     "every score": (case(), "scores_present", "passed", ""),
@@ -279,6 +298,9 @@ TOLD: dict[str, tuple[Case, str, str, str]] = {
         "scores_present", "warned", "The benchmark's failure policy is best_effort"),
     "an empty score of a metric that does not rank": (
         case(scores=emptied(0, metric="violation")), "scores_present", "warned", "violation of mover in 1 of 40"),
+    "an empty score of a metric that one of two has nowhere": (
+        case(scores=emptied(0, *range(40, 80), metric="violation", rows=[*grid(), *grid(entrant="naive")])),
+        "scores_present", "warned", "violation of mover in 1 of 40."),
     "an empty score of a task that no board ranks": (
         case(scores=emptied(0), manifest=parse_manifest(
             MANIFEST.replace(b"[{id: place}]", b"[{id: place}, {id: lift}]")
@@ -302,6 +324,9 @@ def test_what_no_rule_can_see_passes() -> None:
     assert failed(case(scores=table(grid(), ["success"], value=0.0))) == {}
     assert failed(of(*grid(), prereg=SIX_SEEDS + b"failure_policy: best_effort\n")) == {}
     assert "pairs" not in rules(case())
+    assert "git_tag" not in rules(case(facts(), registered=registered(git_tag=None)))
+    own = check(case(rows=grid(conditions=["own"], entrant="joint"), registered=WITH_OWN), "conditions")
+    assert own.reason == "joint has its own trained partner only, as registered."
     assert "resamples" not in rules(claiming(success_mean=0.5))
 
 

@@ -311,6 +311,47 @@ def test_tests_follow_the_weights_of_the_board(part: str) -> None:
     assert row["mean_difference"] == pytest.approx(a - b if part == BINARY else b**2 - a**2)
 
 
+def test_every_metric_is_compared_by_its_own_numbers() -> None:
+    """Also one that does not rank: the difference of a pair is that of the two numbers beside it."""
+    truth, scores = two_classes(120)
+    manifest = benchmark(f"{BINARY}, labels: public", ("auc", "logloss"))
+    rng = np.random.default_rng(3)
+    entrants = [measure(manifest, name, np.clip(scores + rng.normal(0, sd, 120), 0, 1), truth)
+                for name, sd in (("A", 0.0), ("B", 0.2), ("C", 0.5))]  # fmt: skip
+    rows = records(table(board_of(manifest, entrants), "comparisons"))
+
+    assert len(rows) == 12
+    for row in rows:
+        own = {m.entrant: points(m)[row["metric"]] for m in entrants}
+        assert (row["a"], row["b"]) == (own[row["entrant_a"]], own[row["entrant_b"]])
+        assert row["difference"] == pytest.approx(row["a"] - row["b"])
+
+
+def test_of_a_ranking_groups_are_needed_and_not_items() -> None:
+    """The resamples say as many as the paired test, which is one-sided and so needs four fifths of them."""
+    rng = np.random.default_rng(5)
+    label = rng.integers(0, 4, 240).astype(np.float64)
+    labels = Labels("t", (), label, group=np.repeat(np.arange(40), 6))
+    manifest = benchmark("kind: ranking, labels: public", ("ndcg",))
+    entrants = [
+        measure(manifest, name, label + rng.normal(0, sd, 240), labels) for name, sd in (("A", 1.0), ("B", 2.0))
+    ]
+    tables = board_of(manifest, entrants)
+    both, one = (records(table(tables, kind))[0]["examples_needed"] for kind in ("comparisons", "tests"))
+
+    assert both == pytest.approx(one * 7.85 / 6.18, rel=0.1)
+
+
+def test_one_entrant_alone_is_compared_with_nobody() -> None:
+    """Its board has its reports, and no tables of pairs."""
+    truth, scores = two_classes(40)
+    manifest = benchmark(f"{BINARY}, labels: public", ("auc",))
+    kinds = {each.name.partition("/")[0] for each in board_of(manifest, [measure(manifest, "A", scores, truth)]).extra}
+
+    assert "roc" in kinds
+    assert not kinds & {"comparisons", "tests"}
+
+
 def test_equal_weights_change_no_test() -> None:
     """Two each: still counts, and McNemar's test."""
     truth, scores = two_classes(100)
@@ -394,11 +435,13 @@ def test_tasks_are_averaged_and_gaps_are_shown() -> None:
 
 
 def test_a_single_example_has_no_interval() -> None:
-    """One example carries no spread: the number stands, with the reason."""
+    """One example carries no spread: the number stands, with the reason. Two have one."""
     actual = measure(benchmark(BINARY, ("accuracy",)), "A", np.array([0.9]), Labels("t", (), np.array([1.0])))
 
     assert (actual.estimates["accuracy"].point, actual.estimates["accuracy"].low) == (1.0, None)
     assert actual.estimates["accuracy"].reason == "too_few_examples"
+    two = measure(benchmark(BINARY, ("accuracy",)), "A", np.array([0.9, 0.9]), Labels("t", (), np.array([1.0, 0.0])))
+    assert two.estimates["accuracy"].low == 0.0
 
 
 def test_the_positive_class_may_be_the_first() -> None:
@@ -414,7 +457,7 @@ def test_the_positive_class_may_be_the_first() -> None:
 
 @pytest.mark.parametrize("name", ["precision@recall=0.8", "fpr@recall=0.5", "recall@fpr=0.1", "precision@volume=0.3"])
 def test_constrained_metrics_of_several_classes_are_the_mean_of_each_against_the_rest(name: str) -> None:
-    """The same number as of each class in a benchmark of two."""
+    """The same number as of each class in a benchmark of two; each class has the operating point of that name."""
     rng = np.random.default_rng(15)
     label = rng.integers(0, 3, 150).astype(np.float64)
     probabilities = rng.dirichlet(np.ones(3), 150) + np.eye(3)[label.astype(int)]
@@ -428,6 +471,7 @@ def test_constrained_metrics_of_several_classes_are_the_mean_of_each_against_the
     macro = measure(_constrained(COLOURS, f"{name}_macro", direction), "A", probabilities, Labels("t", (), label))
 
     assert points(macro)[f"{name}_macro"] == pytest.approx(np.mean(each))
+    assert [row[2] for row in macro.rows["operating"]] == ["near score ≥ 0.5", name] * 3
 
 
 def _constrained(part: str, name: str, direction: str) -> Manifest:
@@ -526,11 +570,12 @@ def test_equal_labels_have_no_r_squared(value: float) -> None:
 
 @pytest.mark.parametrize(("n_contenders", "is_told"), [(MAX_ENTRANTS, False), (MAX_ENTRANTS + 1, True)])
 def test_a_board_of_many_says_that_only_the_best_are_compared(n_contenders: int, is_told: bool) -> None:
-    """One that is no contender is not compared, and does not count."""
-    declared = benchmark(BINARY, ["accuracy"], more=", labels: {Human: reference}")
+    """Who is no contender is not compared, and does not count: one for comparison, one of who can read the labels."""
+    plain = benchmark(BINARY, ["accuracy"], more=", labels: {Human: reference}")
+    declared = plain.with_grid_facts(replace(plain.asked.facts, label_holders=frozenset({"Holder"})))
     truth, scores = two_classes(40)
     one = measure(declared, "A", scores, truth)
-    names = [*(f"m{at:02}" for at in range(n_contenders)), "Human"]
+    names = [*(f"m{at:02}" for at in range(n_contenders)), "Human", "Holder"]
     beside = pair_tables(declared, spec(declared), [replace(one, entrant=name) for name in names], None)
     tables = [table for each in beside if (table := each.compute()) is not None]
 

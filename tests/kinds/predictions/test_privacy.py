@@ -99,6 +99,16 @@ def test_weights_of_few_examples_are_not_shown() -> None:
         assert not any(isinstance(cell, float) and abs(cell - secret) < 1e-9 for cell in shown)
 
 
+@pytest.mark.parametrize(("is_weighted", "shown"), [(True, [None, 54.0]), (False, [3.0, 27.0])])
+def test_the_weight_of_a_class_of_few_examples_is_not_shown(is_weighted: bool, shown: list[float | None]) -> None:
+    """Of three examples it would tell their weights; how many there are is known."""
+    label = np.repeat([0.0, 1.0, 2.0], [3, 27, 60])
+    labels = Labels("t", (), label, np.full(90, 2.0) if is_weighted else None)
+    rows = measure(benchmark(COLOURS, ("accuracy",)), "A", np.full((90, 3), 1 / 3), labels).rows["classes"]
+
+    assert [row[2] for row in rows[:2]] == shown
+
+
 def test_examples_without_weight_hide_nobody() -> None:
     """Nine of ten in a bin count nothing, so its share is that of one."""
     truth, _ = two_classes(200)

@@ -228,13 +228,18 @@ def test_the_recall_plot_counts_who_is_predicted_in_its_own_bin() -> None:
 
 
 @pytest.mark.heavy
+def of_classes(n_classes: int) -> Measurement:
+    """Measure predictions of so many classes, twenty examples of each."""
+    rng = np.random.default_rng(4)
+    label = np.arange(20 * n_classes) % n_classes
+    probabilities = 0.7 * rng.dirichlet(np.ones(n_classes), len(label)) + 0.3 * np.eye(n_classes)[label]
+    part = f"kind: classification, classes: [{', '.join(f'c{at}' for at in range(n_classes))}], labels: public"
+    return measure(benchmark(part, ["accuracy"]), "A", probabilities, Labels("t", (), label.astype(np.float64)))
+
+
 def test_thirty_classes_share_plots_by_tens() -> None:
     """Every class is drawn: three plots of ten, each in its own colour, without bands that nobody could tell apart."""
-    rng = np.random.default_rng(4)
-    label = np.arange(600) % 30
-    probabilities = 0.7 * rng.dirichlet(np.ones(30), 600) + 0.3 * np.eye(30)[label]
-    part = f"kind: classification, classes: [{', '.join(f'c{at}' for at in range(30))}], labels: public"
-    measured = measure(benchmark(part, ["accuracy"]), "A", probabilities, Labels("t", (), label.astype(np.float64)))
+    measured = of_classes(30)
     drawn = [drawing.lines for drawing in build_drawings(table_of(measured, "roc")).shown]
 
     assert len(rows_of(measured, "classes")) == 30
@@ -243,6 +248,18 @@ def test_thirty_classes_share_plots_by_tens() -> None:
         [f"c{at}" for at in range(start, start + 10)] for start in (0, 10, 20)
     ]
     assert not any(series.band for plot in drawn if plot for series in plot.series)
+
+
+@pytest.mark.parametrize(("n_classes", "has_bands", "are_alone"), [(10, True, True), (11, False, True), (12, False, True),
+                                                                   (13, False, False)])  # fmt: skip
+def test_up_to_ten_curves_have_bands_and_up_to_twelve_their_own_plots(
+    n_classes: int, has_bands: bool, are_alone: bool
+) -> None:
+    """As the note below the curves says."""
+    measured = of_classes(n_classes)
+
+    assert any(row["recall_lower"] is not None for row in rows_of(measured, "roc")) is has_bands
+    assert (table_of(measured, "roc").meta["plot"][0]["facet"] == ["task", "class"]) is are_alone
 
 
 def test_a_board_of_many_has_the_curves_of_the_best_and_the_intervals_of_all() -> None:

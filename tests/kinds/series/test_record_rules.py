@@ -69,6 +69,8 @@ CASES = {
         without(0, 1, 3), others(), {}, "strata passed, records warned"),
     "the second, of whom one has fewer records": (
         without(0), others()[:1], {}, "strata warned, records warned"),
+    "the first, of whom one lacks a record that the other has": (
+        without(0), [], {}, "strata warned, records warned"),
     "others have more records": (
         run(), [*others(), *MANY], {}, "strata passed, records warned"),
     "classes, the first": (
@@ -88,6 +90,8 @@ CASES = {
         run(clean={"b": "a"}), [], {}, "strata warned, clean_series warned, records passed"),
     "clean, two of them": (
         run(clean={"b": "a", "c": "a"}), [], {}, "strata warned, clean_series warned, records passed"),
+    "clean, others are silent": (
+        run(clean={"b": "a"}), others(), {}, "strata passed, clean_series warned, records passed"),
     "clean, as others": (
         run(clean={"b": "a"}), others(clean="a")[1:], {}, "strata warned, clean_series passed, records passed"),
     "clean, unlike others": (
