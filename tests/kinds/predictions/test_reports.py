@@ -250,8 +250,10 @@ def test_thirty_classes_share_plots_by_tens() -> None:
     assert not any(series.band for plot in drawn if plot for series in plot.series)
 
 
-@pytest.mark.parametrize(("n_classes", "has_bands", "are_alone"), [(10, True, True), (11, False, True), (12, False, True),
-                                                                   (13, False, False)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("n_classes", "has_bands", "are_alone"),
+    [(10, True, True), (11, False, True), (12, False, True), (13, False, False)],
+)
 def test_up_to_ten_curves_have_bands_and_up_to_twelve_their_own_plots(
     n_classes: int, has_bands: bool, are_alone: bool
 ) -> None:
