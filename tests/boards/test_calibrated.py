@@ -1,12 +1,21 @@
 """The calibrated intervals that boards draw beside each system's own."""
 
 import re
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import pytest
 from scipy.special import stdtrit
 
-from app.boards.calibrated import RARE, few_units_note, rare_note, task_intervals
+from app.boards.calibrated import (
+    RARE,
+    few_units_note,
+    hidden_pair_note,
+    hidden_tasks_note,
+    rare_note,
+    rare_places_note,
+    task_intervals,
+)
 from app.boards.example import benchmark, rows
 from app.boards.measured import EntrantEvidence, Measurement
 from app.boards.methods.estimate import EstimateBoard
@@ -289,3 +298,50 @@ def test_a_note_on_what_is_rare_names_no_score(world: str) -> None:
     (note,) = rare_note(world, RARE[world][2] - 1)
 
     assert not re.search(r"\d\.\d", note)
+
+
+NOTES: dict[str, tuple[Callable[[], Iterable[str]], str | None]] = {
+    "few units": (lambda: few_units_note([("A", 7.9)], "seeds", 0.95), "The results of A"),
+    "eight units are not few": (lambda: few_units_note([("A", 8.0)], "seeds", 0.95), None),
+    "two units are few": (lambda: few_units_note([("A", 2.0)], "seeds", 0.95), "The results of A"),
+    "of less than two there is no interval": (lambda: few_units_note([("A", 1.9)], "seeds", 0.95), None),
+    "39 tasks without a range": (lambda: hidden_tasks_note(39, Range()), "Scores have no declared range, and 39 tasks"),
+    "40 tasks without a range": (lambda: hidden_tasks_note(40, Range()), None),
+    "two tasks without a range": (lambda: hidden_tasks_note(2, Range()), "2 tasks"),
+    "one task without a range": (lambda: hidden_tasks_note(1, Range()), None),
+    "compared tasks": (lambda: hidden_tasks_note(10, Range(), n_compared=2), "Comparisons are not widened: two equals"),
+    "one alone is compared with nobody": (lambda: hidden_tasks_note(10, Range(), n_compared=1), "85 of 100 cases."),
+    "100 tasks with one end": (lambda: hidden_tasks_note(100, Range(0.0)), "may not show a long tail"),
+    "100 tasks with the other end": (lambda: hidden_tasks_note(100, Range(high=1.0)), "may not show a long tail"),
+    "101 tasks with one end": (lambda: hidden_tasks_note(101, Range(0.0)), None),
+    "one task with one end": (lambda: hidden_tasks_note(1, Range(0.0)), None),
+    "tasks in a range, compared": (lambda: hidden_tasks_note(99, SHARE, n_compared=1), "comparisons less often than they say."),
+    "tasks in a range, alone": (lambda: hidden_tasks_note(99, SHARE), "in only 86 of 100 cases."),
+    "100 tasks in a range": (lambda: hidden_tasks_note(100, SHARE), None),
+    "pairs of 39 tasks": (lambda: hidden_pair_note(39, Range(), 5), "from 20 holds in 91 of 100 cases; of 5 equals"),
+    "pairs of 40 tasks": (lambda: hidden_pair_note(40, Range(), 5), "Where it is so by six standard deviations of the others,"),
+    "pairs of four": (lambda: hidden_pair_note(39, Range(), 4), "two equals, of which one is off"),
+    "29 seeds": (lambda: rare_note("seeds", 29), "from 16 seeds would hold in only 81 of 100 cases"),
+    "30 seeds": (lambda: rare_note("seeds", 30), None),
+    "five seeds": (lambda: rare_note("seeds", 5.0), "from 5 seeds would"),
+    "fewer than five seeds": (lambda: rare_note("seeds", 4.9), "from 3 seeds would"),
+    "fewer than simulated": (lambda: rare_note("seeds", 2.9), "from 3 seeds, the fewest that were simulated, would"),
+    "one seed": (lambda: rare_note("seeds", 1.9), None),
+    "seeds beside steady ones": (lambda: rare_note("seeds", 5.0), "with steady seeds, would be told apart in 12."),
+    "seeds of one alone": (lambda: rare_note("seeds", 5.0, is_compared=False), "in only 52 of 100 cases."),
+    "places among five": (lambda: rare_places_note(5, 41), "worst of a hundred"),
+    "places among four": (lambda: rare_places_note(4, 41), None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NOTES)
+def test_notes_on_few_units_begin_and_end_where_simulations_say(name: str) -> None:
+    """With the figures of the largest number that was simulated and is not above theirs."""
+    notes, said = NOTES[name]
+    found = list(notes())
+
+    if said is None:
+        assert found == []
+        return
+    (note,) = found
+    assert note.endswith(said) if said.endswith(".") else said in note

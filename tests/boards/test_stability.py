@@ -360,3 +360,36 @@ def test_the_first_among_the_best_three_is_that_of_their_own_board(seed: int) ->
         assert ("among the best 3" in found["shared"]) == (len(first) > 1)
     else:
         assert lost["among the best 3"] in first
+
+
+def test_two_tasks_together_are_named_where_no_single_one_decides() -> None:
+    """Without either of both the two would be equal; of one task there is no other board."""
+    ahead = np.array([2.0, 2.0, 1.0, *[-0.5] * 6])
+    tasks = [f"t{at}" for at in range(9)]
+    by = PointsByTask(("A", "B"), tasks, np.column_stack([ahead, np.zeros(9)]))
+    found = stability(by, {})
+
+    assert found is not None
+    assert found["clause"].endswith("; another would lead if 2 particular tasks of 9 were left out")
+    assert found["without"] == [{"what": "without 2 tasks together (t0, t1)", "first": "B"}]
+    assert found["shared"] == ["without t0", "without t1"]
+    assert stability(replace(by, tasks=tasks[:1], points=by.points[:1]), {}) is None
+
+
+def test_what_rounding_leaves_between_two_is_a_shared_place() -> None:
+    """In either direction."""
+    boards = [("more", np.array([1.0, 1.0 - 1e-13])), ("less", np.array([1.0 - 1e-13, 1.0]))]
+    found = among_others("AB", 0, boards)
+
+    assert found is not None
+    assert (found["n_first"], found["shared"], found["without"]) == (0, ["more", "less"], [])
+
+
+def test_of_many_tasks_half_of_the_places_are_for_boards_that_differ_in_more() -> None:
+    """Beside 300 tasks with as many other metrics: a hundred boards of each."""
+    rng = np.random.default_rng(2)
+    by = PointsByTask(("A", "B"), [f"t{at}" for at in range(300)], rng.random((300, 2)), points_of=lambda own: own)
+    found = stability(by, {}, {f"m{at}": rng.random((300, 2)) for at in range(300)})
+
+    assert found is not None
+    assert [sum(what.startswith(way) for what in found["variants"]) for way in ("without", "by")] == [100, 100]
