@@ -315,11 +315,14 @@ NOTES: dict[str, tuple[Callable[[], Iterable[str]], str | None]] = {
     "100 tasks with the other end": (lambda: hidden_tasks_note(100, Range(high=1.0)), "may not show a long tail"),
     "101 tasks with one end": (lambda: hidden_tasks_note(101, Range(0.0)), None),
     "one task with one end": (lambda: hidden_tasks_note(1, Range(0.0)), None),
-    "tasks in a range, compared": (lambda: hidden_tasks_note(99, SHARE, n_compared=1), "comparisons less often than they say."),
+    "tasks in a range, compared": (
+        lambda: hidden_tasks_note(99, SHARE, n_compared=1), "comparisons less often than they say."),
     "tasks in a range, alone": (lambda: hidden_tasks_note(99, SHARE), "in only 86 of 100 cases."),
     "100 tasks in a range": (lambda: hidden_tasks_note(100, SHARE), None),
-    "pairs of 39 tasks": (lambda: hidden_pair_note(39, Range(), 5), "from 20 holds in 91 of 100 cases; of 5 equals"),
-    "pairs of 40 tasks": (lambda: hidden_pair_note(40, Range(), 5), "Where it is so by six standard deviations of the others,"),
+    "pairs of 39 tasks": (
+        lambda: hidden_pair_note(39, Range(), 5), "from 20 holds in 91 of 100 cases; of 5 equals"),
+    "pairs of 40 tasks": (
+        lambda: hidden_pair_note(40, Range(), 5), "Where it is so by six standard deviations of the others,"),
     "pairs of four": (lambda: hidden_pair_note(39, Range(), 4), "two equals, of which one is off"),
     "29 seeds": (lambda: rare_note("seeds", 29), "from 16 seeds would hold in only 81 of 100 cases"),
     "30 seeds": (lambda: rare_note("seeds", 30), None),

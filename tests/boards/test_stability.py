@@ -17,7 +17,14 @@ from app.boards.methods.mean import Mean
 from app.boards.methods.skill_score import SkillScore
 from app.boards.methods.weighted_rank.records import WeightedRank
 from app.boards.registry import compute_board
-from app.boards.stability import MOST_BOARDS, PointsByTask, among_others, means_elsewhere, stability
+from app.boards.stability import (
+    MOST_BOARDS,
+    PointsByTask,
+    among_others,
+    means_elsewhere,
+    other_owners,
+    stability,
+)
 from app.kinds.registry import measured_kind
 from app.manifest.model import Explored, Leaderboard, Manifest, Task
 from app.names import first_few
@@ -393,3 +400,13 @@ def test_of_many_tasks_half_of_the_places_are_for_boards_that_differ_in_more() -
 
     assert found is not None
     assert [sum(what.startswith(way) for what in found["variants"]) for way in ("without", "by")] == [100, 100]
+
+
+def test_half_of_the_tasks_are_not_few_and_one_entrant_is_no_board() -> None:
+    """Two of four tasks decide any comparison; owners of as many entrants are left out in the order of their names."""
+    by = PointsByTask(("A", "B"), ("a", "b", "c", "d"), np.array([[2.0, 0.0], [2.0, 0.0], [0.0, 1.0], [0.0, 1.0]]))
+    owners = ["a", "c", "c", "b", "b"]
+
+    assert "another would lead" not in (stability(by, {}) or {})["clause"]
+    assert list(other_owners("ABC", owners[:3], 0)) == []
+    assert [places for _, places in other_owners("ABCDE", owners, 0)] == [[3, 4], [1, 2]]
