@@ -69,7 +69,7 @@ def test_ranks_at_worst_and_at_best_are_those_of_the_board_with_these_errors(mis
     for rng, whole in worlds(18):
         errors = with_gaps(rng, whole)
         rows = records(board(errors, more))
-        for at in np.flatnonzero(np.isnan(errors).any(axis=1)):
+        for at in np.flatnonzero(np.isnan(errors).any(axis=1)).tolist():
             name, said = NAMES[at], rows[NAMES[at]]
             ends = [records(board(filled(errors, at, end), more))[name]["rank"] for end in (WORST, BEST)]
             n_compared += ends[0] != ends[1]
@@ -99,7 +99,7 @@ def test_who_is_behind_for_its_gaps_is_who_would_be_with_the_worst_in_them(rank_
     for rng, whole in worlds(12):
         errors = with_gaps(rng, whole)
         rows = records(board(errors, more))
-        for at in np.flatnonzero(np.isnan(errors).any(axis=1)):
+        for at in np.flatnonzero(np.isnan(errors).any(axis=1)).tolist():
             own = rows[NAMES[at]]
             fuller = [row[rank_by] for row in rows.values() if row["n_included"] > own["n_included"]]
             at_worst = records(board(filled(errors, at, WORST), more))[NAMES[at]][rank_by]

@@ -370,7 +370,7 @@ def test_the_first_among_the_best_three_is_that_of_their_own_board(seed: int) ->
 
 
 def test_two_tasks_together_are_named_where_no_single_one_decides() -> None:
-    """Without either of both the two would be equal; of one task there is no other board."""
+    """Without either of both the two would be equal; of one task there is no other board, by no metric."""
     ahead = np.array([2.0, 2.0, 1.0, *[-0.5] * 6])
     tasks = [f"t{at}" for at in range(9)]
     by = PointsByTask(("A", "B"), tasks, np.column_stack([ahead, np.zeros(9)]))
@@ -380,7 +380,8 @@ def test_two_tasks_together_are_named_where_no_single_one_decides() -> None:
     assert found["clause"].endswith("; another would lead if 2 particular tasks of 9 were left out")
     assert found["without"] == [{"what": "without 2 tasks together (t0, t1)", "first": "B"}]
     assert found["shared"] == ["without t0", "without t1"]
-    assert stability(replace(by, tasks=tasks[:1], points=by.points[:1]), {}) is None
+    alone = replace(by, tasks=tasks[:1], points=by.points[:1], points_of=lambda own: own)
+    assert stability(alone, {}, {"mse": alone.points}) is None
 
 
 def test_what_rounding_leaves_between_two_is_a_shared_place() -> None:
