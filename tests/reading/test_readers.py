@@ -60,6 +60,7 @@ def test_nothing_is_read_faster_than_it_is_stored(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.unmutated
 @pytest.mark.parametrize("n_places", [1, 2])
 def test_who_has_ten_uploads_in_hand_lets_another_be_next(tmp_path: Path, n_places: int) -> None:
     """With one place after the one that is being read; with two at once, for nobody has both."""
