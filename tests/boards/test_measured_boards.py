@@ -10,12 +10,11 @@ import pytest
 from app.boards.calibrated import Precision
 from app.boards.coverage import Coverage
 from app.boards.example import EPISODES, benchmark
-from app.boards.measured import IMAGINED_SEEDS, NO_WORST_VALUE, Estimate, EvidenceWords, Measurement
+from app.boards.measured import EQUAL_SEEDS, NO_WORST_VALUE, Estimate, EvidenceWords, Measurement
 from app.boards.methods.estimate import EstimateBoard, assemble_board, standing_by
 from app.boards.standing import power_meta
 from app.boards.tables import MAX_COMPARED, BoardTables
 from app.stats.calibrated import Calibrated
-from app.stats.claimed import FEWEST_SEEDS
 
 BOARD = EstimateBoard(name="main", method="estimate", metrics=["success", "error"], smallest_difference=0.05)
 SMALL = benchmark(BOARD)
@@ -50,7 +49,7 @@ def lacking(n: int, *, is_withheld: bool = False) -> dict[str, Estimate]:
 
 def equal_seeds(n: int) -> dict[str, Any]:
     """Return the row of a task on which all of so many seeds are equal."""
-    return {"rows": {IMAGINED_SEEDS: (("lift", n, 1.0, 0.5),)}}
+    return {"rows": {EQUAL_SEEDS: (("lift", n, 1.0, 0.5),)}}
 
 
 A, B = of("A", 0.8), of("B", 0.6)
@@ -61,8 +60,8 @@ NOTED: dict[str, tuple[Sequence[Measurement], str, bool]] = {
     "other items than most": ((of("A", 0.8, items="x"), of("B", 0.6, items="x"), of("C", 0.5, items="y")), ITEMS, True),
     "other items each": ((of("A", 0.8, items="x"), of("B", 0.6, items="y")), OTHER, True),
     "the same items": ((of("A", 0.8, items="x"), of("B", 0.6, items="x")), OTHER, False),
-    "equal seeds that are few": ((of("A", 0.8, **equal_seeds(FEWEST_SEEDS - 1)), B), "A: all 34 seeds are 1;", True),
-    "equal seeds that are enough": ((of("A", 0.8, **equal_seeds(FEWEST_SEEDS)), B), "seeds are 1;", False),
+    "equal seeds": ((of("A", 0.8, **equal_seeds(40)), B), "A: all 40 seeds are 1. Others may do otherwise", True),
+    "seeds that are not equal": ((A, B), "Others may do otherwise", False),
     "equal seeds of one alone": ((of("A", 0.8, **equal_seeds(5)),), "seeds are 1;", False),
     "an assumption-free interval of all": ((of("A", 0.8, **SURE), of("B", 0.6, **SURE), of("C", None)), FREE, True),
     "an assumption-free interval of one": ((of("A", 0.8, **SURE), B), FREE, False),
