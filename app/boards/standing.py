@@ -195,7 +195,7 @@ class BoardStanding:
     `first_share`, how often each is the best in the resamples, and `groups` cover those with replicates; `first_share`
     is NaN where it is not known. `widest` is the largest possible difference of two scores. `above` [n_entrants]
     is, for who cannot be first for its gaps, the position of the one it is behind, else −1: None where there is none.
-    `are_logs`: points are those of `log_points`.
+    `lacks` [n_entrants] says who has gaps; None where nobody has. `are_logs`: points are those of `log_points`.
     """
 
     points: FloatArray
@@ -208,6 +208,7 @@ class BoardStanding:
     widest: float = float("inf")
     above: IntArray | None = None
     are_logs: bool = False
+    lacks: BoolArray | None = None
 
     @property
     def has_spread(self) -> BoolArray:
@@ -386,7 +387,8 @@ def stand(
         share = np.where(above >= 0, 0.0, np.nan if share[above >= 0].any() else share)
     order = known[np.argsort(ranks[known], kind="stable")]
     groups[order] = sets.groups(order)
-    return BoardStanding(points, ranks, level, all_pairs, sets, share, groups, widest, above, are_logs)
+    lacks = None if gaps is None else ~np.isnan(gaps.at_worst)
+    return BoardStanding(points, ranks, level, all_pairs, sets, share, groups, widest, above, are_logs, lacks)
 
 
 def log_points(skills: FloatArray) -> FloatArray:
@@ -428,8 +430,10 @@ def power_meta(standing: BoardStanding | None, scale: float = 1.0) -> dict[str, 
     None where these are not tested; either is None where it would be larger than any two scores can differ, or none can
     be found. In the unit of the board's points times `scale`, or where `score` names another, in that. `freedom` are
     the degrees of freedom of a typical pair, where there is a difference that can be found; `possible` is false, and
-    else absent, where no results of so few units could tell anybody apart. Of scores that move in
-    steps the error depends on the difference, so neither is known. Empty where nothing is tested.
+    else absent, where no results of so few units could tell anybody apart. `complete` is true, and else absent, where
+    somebody has gaps and a typical pair is one of those that have none: what stands in a gap counts as a result, and
+    spreads a difference as no result would. Of scores that move in steps the error depends on the difference, so
+    neither is known. Empty where nothing is tested.
     Source: Bloom 1995, Minimum detectable effects, with the critical value of all pairs and the noncentral t.
 
     >>> power_meta(stand(np.array([3.0, 1.0]), None, 0.95))
@@ -446,7 +450,12 @@ def power_meta(standing: BoardStanding | None, scale: float = 1.0) -> dict[str, 
     found = np.where(can_be_apart, found, np.inf)
     if sets.ruled is not None:
         found[(sets.ruled | sets.ruled.T)[np.ix_(at, at)]] = np.nan
-    known = found[above][~np.isnan(found[above])]
+    is_typical = ~np.isnan(found[above])
+    lacks = np.zeros(len(at), dtype=np.bool_) if standing.lacks is None else standing.lacks[at]
+    of_complete = is_typical & ~(lacks[:, None] | lacks[None, :])[above]
+    if of_complete.any():
+        is_typical = of_complete
+    known = found[above][is_typical]
     critical = pairs.one_look(sets.critical)
     # Over snapshots so few units as two to four tell nobody apart, however far.
     if not len(known) or not np.isfinite(critical):
@@ -465,8 +474,10 @@ def power_meta(standing: BoardStanding | None, scale: float = 1.0) -> dict[str, 
     if standing.are_logs:
         about["score"] = "the skill of one relative to the other"
     about |= {"difference": typical, "of_first": of_first}
+    if lacks.any() and of_complete.any():
+        about["complete"] = True
     if np.isfinite(known).any():
-        about["freedom"] = round(float(np.median(degrees[above][~np.isnan(found[above])])), 3)
+        about["freedom"] = round(float(np.median(degrees[above][is_typical])), 3)
     return {"power": about}
 
 

@@ -11,7 +11,7 @@ from app.boards.calibrated import DrawnSpread, Precision
 from app.boards.example import EPISODES, benchmark, measured
 from app.boards.methods.estimate import EstimateBoard, assemble_board
 from app.boards.registry import compute_board
-from app.boards.standing import BoardStanding, Contrasts, Verdict, power_meta, stand
+from app.boards.standing import BoardStanding, Contrasts, Gaps, Verdict, power_meta, stand
 from app.boards.tables import BoardTables
 from app.errors import ManifestRejected
 from app.kinds.parse import parse_manifest
@@ -146,6 +146,26 @@ def test_no_difference_that_cannot_be_is_said_to_be_found(widest: float, said: s
 
     assert (found["power"]["difference"] is None) is (found["power"]["of_first"] is None) is (widest == 1.0)
     assert str(sentence).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("n_complete", "said"),
+    [(2, "a typical pair of those that lack nothing, with"), (1, "a typical pair, with"), (4, "a typical pair, with")],
+)
+def test_a_typical_pair_is_one_that_lacks_nothing_where_there_is_one(n_complete: int, said: str) -> None:
+    """No points for what is missing spread a difference: it is that of the first two, and not of those with gaps."""
+    points, scale = np.array([0.9, 0.8, 0.7, 0.6]), np.array([0.01, 0.01, 0.3, 0.3])
+    drawn = DrawnSpread.of_units(points + scale * np.random.default_rng(1).normal(size=(400, 4)), 20)
+    lacks = np.arange(4) >= n_complete
+    gaps = Gaps(np.where(lacks, points, np.nan), np.where(lacks, 8, 9)) if lacks.any() else None
+    found = power_meta(stand(points, drawn, 0.95, gaps=gaps))
+    columns = (Column("entrant", "Entrant", "text"), Column("score", "Score"))
+    board = Table("leaderboard/b", "B", columns, (("A", 0.9), ("B", 0.8)), (), {"rank_by": "score", **found})
+    ((_, (sentence, *_)),) = [line for line in how_it_is_known(board, (), (), None) if line[0] == "Power"]
+
+    assert (found["power"]["difference"] == found["power"]["of_first"]) is (n_complete == 2)
+    assert ("complete" in found["power"]) is (n_complete == 2)
+    assert f" 80 times in 100 for {said} all pairs tested" in str(sentence)
 
 
 def test_a_difference_that_two_digits_would_round_to_an_impossible_one_is_not_rounded_to_it() -> None:
