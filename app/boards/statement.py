@@ -52,7 +52,8 @@ def with_statement(table: Table) -> Table:
         return table
     rows = list(table.records())
     ranked = sorted((row for row in rows if row["rank"] is not None), key=lambda row: float(row["rank"] or 0))
-    said = _statement(ranked, [row for row in rows if row["rank"] is None], table.meta)
+    unranked = [row for row in rows if row["rank"] is None]
+    said = _statement(ranked, unranked, table.meta, _above_first(table, ranked, unranked))
     if said and PART in table.meta:
         said = [f"On {table.meta[PART]}: {said[0]}", *said[1:]]
     # Who reads the statement alone reads whose board it is, too.
@@ -76,15 +77,33 @@ def _whose(meta: Mapping[str, Any]) -> list[str]:
     return [f"{choice['label']}."] if isinstance(choice, Mapping) and choice.get("is_made") else []
 
 
-def _statement(ranked: Sequence[Record], unranked: Sequence[Record], meta: Mapping[str, Any]) -> list[str]:
+def _above_first(table: Table, ranked: Sequence[Record], unranked: Sequence[Record]) -> list[str]:
+    """Say who lacks nothing but a rank, being shown for comparison, and has a better score than the first."""
+    score = next((column for column in table.columns if column.name == table.meta.get("rank_by")), None)
+    if not ranked or score is None or score.direction is None:
+        return []
+    way = 1.0 if score.direction == "maximize" else -1.0
+
+    def points(row: Record) -> float:
+        value = row.get(score.name)
+        return way * value if isinstance(value, int | float) else -math.inf
+
+    above = [row for row in unranked if row.get("unranked_because") is None and points(row) > points(ranked[0])]
+    return [f"{_named(above)} {'has' if len(above) == 1 else 'have'} a better score, but no rank."] if above else []
+
+
+def _statement(
+    ranked: Sequence[Record], unranked: Sequence[Record], meta: Mapping[str, Any], above_first: Sequence[str]
+) -> list[str]:
     """Return the sentences on the ranked rows, best first, and on who has no rank; none where nobody is ranked."""
     if meta.get("provisional"):
         return ["Provisional.", "Nobody has declared what an entrant is asked for, so nobody is said to be first."]
     if len(ranked) == 1:
-        return [f"{_named(ranked)} alone has a rank here, so there is nobody to compare it with."]
+        alone = f"{_named(ranked)} alone has a rank here, so there is nobody to compare it with."
+        return [alone, *above_first]
     first = [row for row in ranked if row["may_be_first"]]
     if not first:
-        return list(_untested(ranked, meta))
+        return [*_untested(ranked, meta), *above_first]
     leading, others = ([row for row in first if (row["rank"] == 1) == leads] for leads in (True, False))
     lacking = [row for row in ranked if row["rank"] == 1 and row["may_be_first"] is False]
     unsure = [row for row in ranked if row["rank"] == 1 and row["may_be_first"] is None]
@@ -108,6 +127,7 @@ def _statement(ranked: Sequence[Record], unranked: Sequence[Record], meta: Mappi
     if surely_first := [row for row in unranked if row.get("rank_if_worst") == 1]:
         have = "has" if len(surely_first) == 1 else "have"
         said.append(f"{_named(surely_first)} {have} no rank, and would lead whatever the missing results were.")
+    said += above_first
     n_unsaid = len(unranked) + sum(row["may_be_first"] is None for row in ranked) - len(unsure)
     said += [_rest(ranked, n_unsaid, meta), *_alike(meta)]
     flagged = [row for row in (*lacking, *unsure, *first) if row.get("flags")]

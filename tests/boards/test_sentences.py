@@ -1,5 +1,7 @@
 """Sentences of boards in full, where a test of the behaviour looks at a few of their words."""
 
+from typing import Literal
+
 import pytest
 
 from app.boards.example import benchmark, rows
@@ -11,7 +13,7 @@ from app.boards.statement import with_statement
 from app.errors import ManifestRejected
 from app.kinds.series.contract import note_estimands
 from app.manifest.model import Leaderboard, Metric
-from app.values.table import Table
+from app.values.table import Column, Table
 from tests.cases.boards import declare
 
 
@@ -70,6 +72,30 @@ def test_the_statement_says_from_how_few_tasks_it_is_and_where_no_results_would_
 
     assert board.meta["statement"][-1] == said
     assert ("possible" in board.meta["power"]) == ("could" in said)
+
+
+@pytest.mark.parametrize(
+    ("score", "direction", "why", "is_said"),
+    [
+        (0.34, "maximize", None, True),
+        (0.27, "maximize", None, False),
+        (0.2, "minimize", None, True),
+        (0.34, "maximize", "absent", False),
+        (None, "maximize", None, False),
+    ],
+)
+def test_who_is_shown_for_comparison_with_a_better_score_is_named(
+    score: float | None, direction: Literal["minimize", "maximize"], why: str | None, is_said: bool
+) -> None:
+    """Who has no rank for what it lacks is not: its score is one of other results."""
+    columns = (*(Column(name, name) for name in ("rank", "entrant", "may_be_first", "unranked_because")),
+               Column("score", "Score", direction=direction))  # fmt: skip
+    oracle = (None, "Oracle", None, why, score)
+    for known in (True, None):
+        for ranked in ([(1, "A", known, None, 0.27), (2, "B", known, None, 0.27)], [(1, "A", known, None, 0.27)]):
+            board = Table("leaderboard/b", "B", columns, (*ranked, oracle), (), {"rank_by": "score"})
+            statement = with_statement(board).meta["statement"]
+            assert ("Oracle has a better score, but no rank." in statement) is is_said
 
 
 SIDE = "weights: {a: 1.0}, conditions: {a: near}, against"
