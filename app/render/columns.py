@@ -67,9 +67,12 @@ class ShownColumn:
         return f"{shown} ({low})" if low == high else f"{shown} ({low}{DASH}{high})"
 
     def interval_text(self, row: Sequence[Cell]) -> str | None:
-        """Return the interval as text, where there is one."""
+        """Return the interval as text, where there is one; of one without width only the ends in the data say so.
+
+        Every resample gave the same then, or the number is what it is by definition: "0 to 0" would read as certain.
+        """
         mark = self.mark(row)
-        if mark is None or self.low_at is None or self.high_at is None:
+        if mark is None or self.low_at is None or self.high_at is None or row[self.low_at] == row[self.high_at]:
             return None
         return f"{format_cell(self.column, row[self.low_at])} to {format_cell(self.column, row[self.high_at])}"
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from app.boards.statement import with_statement
 from app.render.board import BoardRows
+from app.render.columns import shown_columns
 from app.render.table_page import TablePage, TableView, board_chips, legend, tally
 from app.values.table import Cell, Column, Table
 
@@ -184,3 +185,13 @@ def test_an_axis_needs_an_interval_to_draw() -> None:
     assert BoardRows(table, rows).bar_title[0] == "Rank interval"
     assert BoardRows(table, rows).axis is None
     assert BoardRows(table, [(1, "A", 0.5, 0.4, 0.6), *rows[1:]]).axis is not None
+
+
+def test_an_interval_without_width_is_not_read_out() -> None:
+    """Every resample of five seeds that all fail is 0: "0.000 to 0.000" would be certain of the truth."""
+    ends = (Column("low", "Low", detail=True), Column("high", "High", detail=True))
+    columns = (Column("iqm", "IQM (compatible interval)", interval=("low", "high"), digits=3), *ends)
+    rows: tuple[tuple[Cell, ...], ...] = ((0.0, 0.0, 0.0), (0.176, 0.072, 0.284))
+    (shown,) = shown_columns(Table("leaderboard/b", "B", columns, rows), detail=False)
+
+    assert [shown.interval_text(row) for row in rows] == [None, "0.072 to 0.284"]

@@ -380,7 +380,8 @@ class _Episodes:
         grid, level = thresholds(profile, self.manifest.metrics[metric]), self.spec.uncertainty.level
         band = profile_band(sample, grid, self._draw(sample, metric, ("", "profile")), level=level)
         shares = share_above(grid)(sample.distinct, sample.counts)[0]
-        yield from profile_rows(metric, grid, shares, band, scores, level)
+        within = range_of(self.manifest.metrics[metric])
+        yield from profile_rows(metric, grid, shares, band, calibrated_band(scores, grid, within, level))
 
     def facts(self) -> dict[str, Cell]:
         """Return the counts of attempted and of scored episodes."""
@@ -657,22 +658,29 @@ def thresholds(profile: Profile, metric: Metric) -> FloatArray:
     return grid
 
 
-def calibrated_band(scores: SeedScores, grid: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
-    """Return the ends of the share of episodes above each threshold by itself, [n_thresholds]; NaN with one seed."""
+def calibrated_band(scores: SeedScores, grid: FloatArray, within: Range, level: float) -> tuple[FloatArray, FloatArray]:
+    """Return the ends of the share of episodes above each threshold by itself, [n_thresholds]; NaN with one seed.
+
+    NaN too where the range of the scores alone says the share, as that none is above its end: nothing is estimated.
+    """
     _, cluster = np.unique(scores.seeds, return_inverse=True)
     cluster = cluster.reshape(-1)
     above = np.array([np.bincount(cluster, scores.values > tau) for tau in grid.tolist()])
     sizes = np.broadcast_to(np.bincount(cluster).astype(np.float64), above.shape)
-    return intervals(cluster_spread(above, sizes, above), SHARE, level)
+    low, high = intervals(cluster_spread(above, sizes, above), SHARE, level)
+    # A declared end that a score exceeds is none.
+    none, every = ~above.any(axis=1), (above == sizes).all(axis=1)
+    is_estimated = ~(((grid >= within.high) & none) | ((grid < within.low) & every))
+    return np.where(is_estimated, low, np.nan), np.where(is_estimated, high, np.nan)
 
 
 def profile_rows(
-    metric: str, grid: FloatArray, shares: FloatArray, band: Band | None, scores: SeedScores, level: float
+    metric: str, grid: FloatArray, shares: FloatArray, band: Band | None, ours: tuple[FloatArray, FloatArray]
 ) -> Iterator[tuple[Cell, ...]]:
     """Yield each threshold with the share above it, the compatible interval and the calibrated one."""
     nothing = np.full(len(grid), np.nan)
     ends = (nothing, nothing) if band is None else band[1:]
-    columns = (grid, shares, *ends, *calibrated_band(scores, grid, level))
+    columns = (grid, shares, *ends, *ours)
     for cells in zip(*(column.tolist() for column in columns), strict=True):
         yield (metric, *map(finite, cells))
 
