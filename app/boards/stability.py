@@ -196,6 +196,19 @@ def among_others(names: Sequence[str], leader: int, boards: Iterable[Elsewhere],
             "variants": variants, "without": lost[:MOST_LISTED], "clause": clause}  # fmt: skip
 
 
+def prefers_some(scores: FloatArray) -> bool:
+    """Say whether not all scores by another metric [n_names] are equal; −inf is none.
+
+    By one of which everybody has 0 nobody is first or is not. What is left without a task may be equal, and says that
+    the first place hangs on it. Source: none; it compares.
+
+    >>> prefers_some(np.array([0.0, 0.0, -np.inf])), prefers_some(np.array([0.0, 0.1]))
+    (False, True)
+    """
+    known = scores[~np.isneginf(scores)]
+    return bool(len(known)) and float(np.ptp(known)) > TIE
+
+
 def means_elsewhere(
     points: Mapping[str, float], weights: Mapping[str, float], families: Mapping[str, str]
 ) -> dict[str, float]:
@@ -243,14 +256,18 @@ def _without_tasks(by: PointsByTask, families: Mapping[str, str]) -> Iterator[El
 
 
 def _by_metrics(by: PointsByTask, others: Mapping[str, FloatArray], leader: int) -> Iterator[Elsewhere]:
-    """Yield a board for each metric that the first has on every task; who lacks some is not first by it."""
+    """Yield a board for each metric that the first has on every task; who lacks some is not first by it.
+
+    None of a metric by which all are equal: it says nothing of who is first.
+    """
     for metric, better in others.items() if by.points_of is not None else ():
         lacks: BoolArray = np.asarray(np.isnan(better).any(axis=0))
         if not lacks[leader] and (~lacks).sum() > 1 and by.points_of is not None:
             points = np.zeros(better.shape)
             points[:, ~lacks] = by.points_of(better[:, ~lacks])
-            means = _scores(replace(by, points=points), np.ones(len(by.tasks)))
-            yield f"by {metric}", np.where(lacks, -np.inf, means)
+            means = np.where(lacks, -np.inf, _scores(replace(by, points=points), np.ones(len(by.tasks))))
+            if prefers_some(means):
+                yield f"by {metric}", means
 
 
 def _by_weights(by: PointsByTask, families: Mapping[str, str]) -> Iterator[Elsewhere]:

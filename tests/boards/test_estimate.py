@@ -449,3 +449,14 @@ def test_an_entrant_without_a_value_stands_last_without_a_rank() -> None:
         (1, "poor", pytest.approx(2 / 12)),
         (None, "empty", None),
     ]
+
+
+@pytest.mark.parametrize(("tasks", "glossary"), [("[{id: lift}]", None), ("[{id: lift}, {id: place}]", "mean")])
+def test_a_mean_of_one_task_is_not_explained_as_one_over_tasks(tasks: str, glossary: str | None) -> None:
+    """ "Every task counts the same" stood on a board of a single one."""
+    manifest = parse_manifest(MANIFEST.format(more="").replace("{open: true}", tasks).encode())
+    spec = manifest.leaderboards[0]
+    assert isinstance(spec, EstimateBoard)
+    found = assemble_board(manifest, spec, [Measurement("A", {})], measured_kind(manifest)).leaderboard
+
+    assert found.columns[found.index("success")].glossary == glossary

@@ -319,6 +319,22 @@ def test_who_has_no_value_of_another_metric_of_episodes_is_not_first_by_it() -> 
     assert [(line["what"], line["first"]) for line in found["without"]] == [("by y", "C")]
 
 
+@pytest.mark.parametrize("of_y", [(0.0, 0.0, 0.0), (0.0, None, 0.0)])
+def test_a_metric_of_episodes_by_which_all_are_equal_is_no_variant(of_y: tuple[float | None, ...]) -> None:
+    """No violation of anybody says nothing of who is first; "beside others in 1 of 2" read like a doubt."""
+    declared = declare(
+        "episodes", "{x: {direction: minimize}, y: {direction: minimize}, z: {direction: minimize}}",
+        "method: estimate, metrics: [x, y, z]", "", "[{id: a}]",
+    )  # fmt: skip
+    spec = declared.leaderboards[0]
+    assert isinstance(spec, EstimateBoard)
+    measured = [Measurement(name, {"x": Estimate(x), "y": Estimate(y), "z": Estimate(x)})
+                for name, x, y in zip("ABC", (0.1, 0.2, 0.3), of_y, strict=True)]  # fmt: skip
+    found = assemble_board(declared, spec, measured, measured_kind(declared)).leaderboard.meta["stability"]
+
+    assert (found["n_boards"], found["n_first"], found["variants"]) == (1, 1, ["by z"])
+
+
 def test_families_are_left_out_whole_and_before_anything_else() -> None:
     """Twelve tasks in two families are two boards, and one in which each family weighs the same."""
     by = PointsByTask(NAMES, TASKS, -errors_of(1))
@@ -346,6 +362,15 @@ def test_another_metric_is_one_board_and_who_lacks_it_is_not_first_there() -> No
         NAMES[int(np.where(np.isnan(other).any(axis=0), -np.inf, other.sum(axis=0)).argmax())]
     ]
     assert (stability(by, {}, {"mae": lacking}) or {})["n_boards"] == len(TASKS)
+    assert (stability(by, {}, {"failures": np.zeros_like(other)}) or {})["n_boards"] == len(TASKS)
+
+
+def test_what_is_equal_without_a_task_is_a_variant() -> None:
+    """The first place hangs on that task: unlike a metric of which everybody has 0 it says something."""
+    by = PointsByTask("AB", "abc", np.array([[1.0, 0.0], [0.5, 0.5], [0.5, 0.5]]))
+    found = stability(by, {}) or {}
+
+    assert (found["n_boards"], found["n_first"], found["shared"]) == (3, 2, ["without a"])
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -29,7 +29,7 @@ from app.boards.measured import (
     Measurement,
     calibrated_cells,
 )
-from app.boards.stability import Elsewhere, among_others
+from app.boards.stability import Elsewhere, among_others, prefers_some
 from app.boards.standing import CAVEATS, BoardStanding, power_meta, stand, unranked_places
 from app.boards.statement import FEW, PART
 from app.boards.tables import MAX_COMPARED, BoardTables, contrast_field, contrast_table, pairs_beside
@@ -392,7 +392,8 @@ def _other_rank(
         return
     ranks = ranked.ranks_by(name, sign_of(manifest, spec.ranked))
     title = f"{metric.title or spec.ranked}, rank by {STATISTICS[other]}"
-    column = Column(f"{spec.ranked}_{other}_rank", title, "integer", detail=True, glossary=other)
+    entry = _entry(manifest, spec, other)
+    column = Column(f"{spec.ranked}_{other}_rank", title, "integer", detail=True, glossary=entry)
     yield FrameField(column, lambda measurement: ranks.get(measurement.entrant))
 
 
@@ -436,9 +437,15 @@ def _estimate_column(manifest: Manifest, spec: EstimateBoard, words: EvidenceWor
         unit=metric.unit if metric else None,
         direction=metric.direction if metric is not None and kind != "optimality_gap" else "minimize",
         detail=name not in spec.metrics and name not in {f"{spec.ranked}:{part}" for part in SHOWN_BESIDE},
-        glossary=KINDS.get(kind, kind) or words.metric_glossary(stem),
+        glossary=_entry(manifest, spec, KINDS.get(kind, kind) or words.metric_glossary(stem)),
         digits=3,
     )
+
+
+def _entry(manifest: Manifest, spec: EstimateBoard, entry: str) -> str | None:
+    """Return a glossary entry; none of a mean on a board of one task, since its words are of an average over tasks."""
+    tasks = spec.ranked_tasks() or manifest.task_ids()
+    return None if entry == "mean" and tasks is not None and len(tasks) == 1 else entry
 
 
 def _meta(
@@ -460,7 +467,7 @@ def _meta(
 
 def _stability(manifest: Manifest, spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> dict[str, Any]:
     """Return on how many other boards the first is first, for `meta`: those of `Measurement.elsewhere` that all
-    contenders have, by the other statistic, and by each other metric that it has a value of.
+    contenders have, by the other statistic, and by each other metric that it has a value of and not all the same.
     """
     contenders, sign = ranked.contenders, ranked.sign
     if len(contenders) < 2:
@@ -476,8 +483,9 @@ def _stability(manifest: Manifest, spec: EstimateBoard, words: EvidenceWords, ra
         others += [(f"by {name}", name, sign_of(manifest, name)) for name in spec.metrics if name != spec.ranked]
         for what, name, way in others:
             values = np.array([np.nan if (p := _point(m, name)) is None else way * p for m in contenders])
-            if not np.isnan(values[0]) and (~np.isnan(values)).sum() > 1:
-                yield what, np.where(np.isnan(values), -np.inf, values)
+            scores = np.where(np.isnan(values), -np.inf, values)
+            if not np.isnan(values[0]) and (~np.isnan(values)).sum() > 1 and prefers_some(scores):
+                yield what, scores
 
     has_others = words.has_statistics or bool(contenders[0].elsewhere)
     found = among_others([m.entrant for m in contenders], 0, boards(), by="" if has_others else " by other metrics")

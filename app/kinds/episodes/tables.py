@@ -29,7 +29,7 @@ BREAKDOWN = (
     Column("metric", "Metric", "text"),
     Column("statistic", "Statistic", "text"),
     *VALUE,
-    Column("mean", "Mean", glossary="mean", digits=3),
+    Column("mean", "Mean", digits=3),
     Column("n_seeds", "Seeds", "integer", glossary="counts"),
     Column("n_episodes", "Episodes", "integer", glossary="counts"),
     Column("note", "Note", "text"),
