@@ -284,12 +284,18 @@ def _by_task(spec: TaskBoard, sheet: Sheet, given: Points) -> PointsByTask:
 
 
 def _score(spec: TaskBoard, given: Points) -> dict[str, Any]:
-    """Return what two entrants are compared by in words: the board's own points, where they are not the metric."""
+    """Return what two entrants are compared by in words: the board's own points, where they are not the metric.
+
+    `score_sum` is what the board calls their sum over tasks, where its column is that.
+    """
     if not spec.is_of_opponents:
         return {}
     title = given.column.title
-    words = f"mean of {title} per task" if given.unit == 1.0 else f"{title[0].lower()}{title[1:]}"
-    return {"score": words, "score_direction": given.column.direction}
+    if given.unit == 1.0:
+        words = {"score": f"mean of {title} per task", "score_sum": title}
+    else:
+        words = {"score": f"{title[0].lower()}{title[1:]}"}
+    return {**words, "score_direction": given.column.direction}
 
 
 def _of_points(given: Points, sheet: Sheet, level: float) -> CellsAt:

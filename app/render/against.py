@@ -262,6 +262,14 @@ def chances(pair: PairRows) -> Sequence[str]:
     return (f"This pair by itself: {test}; among {pairs} {more}.",)
 
 
+def in_sums(pair: PairRows) -> Iterator[str]:
+    """Yield the difference in the unit of the board's column, where that is a sum over tasks and pairs are of means."""
+    total, n_tasks = pair.table.meta.get("score_sum"), pair.table.meta.get("n_tasks")
+    value = None if pair.effect is None else pair.forth.get(pair.effect)
+    if isinstance(total, str) and isinstance(n_tasks, int) and n_tasks > 1 and isinstance(value, float) and value:
+        yield f"As the board counts, over all {n_tasks:,} tasks: {format_number(n_tasks * abs(value), 1)} {total}."
+
+
 def ruled_out(pair: PairRows, board: Table | None) -> Sequence[str]:
     """Return the sentence on one of two that are not told apart who may not be first, while the other may."""
     if board is None or not {"entrant", "may_be_first"} <= set(board.column_names()):

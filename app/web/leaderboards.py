@@ -31,6 +31,7 @@ from app.render.against import (
     examples_needed,
     find_pair,
     flagged,
+    in_sums,
     measured_by,
     rows_of_pair,
     ruled_out,
@@ -268,6 +269,7 @@ def _compare(
         pair,
         (
             verdict(pair, measured),
+            *in_sums(pair),
             *chances(pair),
             *ruled_out(pair, ranked),
             *tested(pair, tests),

@@ -23,6 +23,7 @@ from app.render.against import (
     evidence_needed,
     find_pair,
     flagged,
+    in_sums,
     measured_by,
     ruled_out,
     verdict,
@@ -120,6 +121,24 @@ def test_all_pairs_of_a_board_are_counted_of_which_the_table_has_those_of_the_be
     assert pairs.meta["power"]["n_pairs"] == 3
     assert "among all 3 pairs of the board the board's test, " in chances(near)[0]
     assert "among all 52,326 pairs of the board the board's test, " in chances(more)[0]
+
+
+@pytest.mark.parametrize(
+    ("board", "said"),
+    [
+        (Borda(name="b", method="borda", metric="error"), "over all 3 tasks: 3.0 Borda points"),
+        (MeanRank(name="b", method="mean_rank", metric="error"), None),
+    ],
+)
+def test_a_difference_per_task_is_told_as_the_board_counts_too(board: Leaderboard, said: str | None) -> None:
+    """2.841 points per task stood beside a board that says 116.5; mean ranks are per task on the board, too."""
+    tables = compute_board(benchmark(board), board, rows())
+    assert tables.pairwise is not None
+    points = {row["entrant"]: row[str(tables.leaderboard.meta["rank_by"])] for row in tables.leaderboard.records()}
+    told = [list(in_sums(find_pair(tables.pairwise, *pair))) for pair in (("Good", "Fair"), ("Fair", "Good"))]
+
+    assert told == [[f"As the board counts, {said}."] if said else []] * 2
+    assert said is None or float(points["Good"] or 0) - float(points["Fair"] or 0) == 3.0
 
 
 @pytest.mark.parametrize(("how", "is_told"), [("percentiles of resampled differences", True), ("Student's t", False)])
