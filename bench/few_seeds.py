@@ -22,6 +22,7 @@ from app.stats.spreads import SHARE, reach_of_equals
 
 N_DATASETS, N_RESAMPLES, N_EPISODES, LEVEL = 2_000, 1_000, 20, 0.95
 FIRST_SEED = 77
+SIZES = (5, 8, 16, 30, 35)
 
 
 @dataclass(frozen=True)
@@ -114,8 +115,8 @@ COLLAPSING: Mapping[str, tuple[Sides, tuple[int, ...]]] = {
 }
 
 RARE: Mapping[str, tuple[Sides, tuple[int, ...]]] = {
-    "0.1 of the seeds fail, others 0.9; beside 0.81": (beside(0.9, 0.1), (5, 8, 16)),
-    "0.2 of the seeds fail, others 0.9; beside 0.72": (beside(0.9, 0.2), (5, 8, 16)),
+    "0.1 of the seeds fail, others 0.9; beside 0.81": (beside(0.9, 0.1), (5, 8, 16, 30, 35)),
+    "0.2 of the seeds fail, others 0.9; beside 0.72": (beside(0.9, 0.2), (5, 8, 16, 30)),
     "0.7 of the seeds succeed at 0.02, others always; beside 0.31": ((Mixed(0.02, 0.7), Seeds(0.314)), (5, 8, 16)),
 }
 """What few seeds do not show although they are not equal: boards say so."""
@@ -172,9 +173,9 @@ def share_separated(sides: Sides, n_seeds: int, n_datasets: int = N_DATASETS) ->
 def main(n_datasets: int = N_DATASETS) -> None:
     """Print the tables as Markdown."""
     for title, worlds in (("equal entrants", {**SMOOTH, **COLLAPSING, **RARE}), ("different entrants", DIFFERENT)):
-        print(f"| two {title} | 5 seeds | 8 | 16 |\n|---|---|---|---|")
+        print(f"| two {title} | {SIZES[0]} seeds | {' | '.join(map(str, SIZES[1:]))} |\n|---|{'---|' * len(SIZES)}")
         for world, (sides, at) in worlds.items():
-            cells = [f"{100 * share_separated(sides, n, n_datasets):.1f} %" if n in at else "" for n in (5, 8, 16)]
+            cells = [f"{100 * share_separated(sides, n, n_datasets):.1f} %" if n in at else "" for n in SIZES]
             print(f"| {world} | {' | '.join(cells)} |", flush=True)
         print()
 

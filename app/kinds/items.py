@@ -3,7 +3,7 @@ have items of their own.
 """
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -98,7 +98,7 @@ def _problem(
     findings: Findings,
     *,
     has_tasks: bool,
-    seen: set[tuple[str, str]],
+    seen: Set[tuple[str | None, str]],
 ) -> tuple[str, str, str | None] | None:
     """Return the column, what is wrong with it and its value; None where nothing is."""
     known = manifest.task_ids()
@@ -110,7 +110,7 @@ def _problem(
         return TASK, "expected a task: another row names one", task
     if has_tasks and known is not None and task not in known:
         return TASK, findings.unknown("not a task of this benchmark", task or "", known), task
-    if (task or EVERY_TASK, name) in seen:
+    if (task, name) in seen:
         return ITEM, "the item is there already", name
     return None
 

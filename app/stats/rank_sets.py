@@ -308,7 +308,8 @@ class AllPairs:
         """
         steps, place = self._grid
         quantiles = self._reaches(steps, ndtr(-critical))
-        of_pairs = quantiles[np.minimum(place[rows][:, None], place[None, :])] * self.errors(rows)
+        with np.errstate(invalid="ignore"):  # an endless quantile of what does not vary
+            of_pairs = quantiles[np.minimum(place[rows][:, None], place[None, :])] * self.errors(rows)
         is_known = self.has_spread[rows][:, None] & self.has_spread[None, :] & (of_pairs > 0.0)
         return np.where(is_known, of_pairs, np.nan)
 

@@ -79,6 +79,8 @@ WRONG: dict[str, tuple[Manifest, str, list[Problem]]] = {
     "an empty name and one again": (
         PLAIN, "item\nq1\n\" \"\nq1\n",
         [at("expected the name of an item", 3, "item", " "), at("the item is there already", 4, "item", "q1")]),
+    "one again in a task": (
+        PLAIN, "task,item\nx,q1\ny,q1\nx,q1\n", [at("the item is there already", 4, "item", "q1")]),
     "a long name": (
         PLAIN, f"item\n{'q' * (LONGEST + 1)}\nq1\n",
         [at("the name of an item has at most 200 characters", 2, "item", clip_for_message("q" * (LONGEST + 1)))]),

@@ -444,6 +444,18 @@ def test_a_single_example_has_no_interval() -> None:
     assert two.estimates["accuracy"].low == 0.0
 
 
+def test_an_average_with_a_task_of_a_single_example_has_no_interval_either() -> None:
+    """It has the reason of that task."""
+    manifest = benchmark(BINARY, ("accuracy",), tasks=("t", "u"))
+    pairs = [
+        (np.array([0.9, 0.2]), Labels("t", (), np.array([1.0, 1.0]))),
+        (np.array([0.9]), Labels("u", (), np.ones(1))),
+    ]
+    both = measure(manifest, "A", *pairs[0], *pairs[1]).estimates["accuracy"]
+
+    assert (both.point, both.low, both.reason) == (0.75, None, "too_few_examples")
+
+
 def test_the_positive_class_may_be_the_first() -> None:
     """Predictions are of the positive class, and every metric is its own."""
     truth, scores = two_classes()

@@ -49,6 +49,14 @@ def test_each_class_is_public_by_the_same_share() -> None:
     assert [int(public[truth.label == of].sum()) for of in (0.0, 1.0)] == [54, 6]
 
 
+def test_who_is_alone_in_its_class_is_public_by_its_own_place() -> None:
+    """With the chance that the share says, of one name after another."""
+    rare = [Labels("t", [f"alone {at}", "a", "b"], np.array([1.0, 0.0, 0.0])) for at in range(400)]
+    n_public = sum(int(choose_public(each, CLASSES, KEY, 0.25)[0]) for each in rare)
+
+    assert 75 <= n_public <= 125
+
+
 def test_the_part_follows_from_the_name_and_not_from_the_position() -> None:
     """Another order of the file is the same division; another key is another one."""
     truth = labels()
