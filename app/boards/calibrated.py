@@ -267,7 +267,7 @@ RARE: Mapping[str, tuple[str, str, int, Mapping[int, int]]] = {
     "seeds": (
         "one seed in ten failed in all of its 50 episodes and the others in one episode of ten",
         "seeds",
-        35,
+        45,
         {3: 77, 5: 52, 8: 57, 16: 81, 30: 94},
     ),
     "off": (
@@ -290,7 +290,7 @@ RARE: Mapping[str, tuple[str, str, int, Mapping[int, int]]] = {
 Their words hold for what is maximized and what is minimized: such a figure as 0.9 would be a good score or a bad one.
 """
 TOLD_BESIDE_STEADY: Mapping[str, Mapping[int, int]] = {
-    "seeds": {3: 2, 5: 12, 8: 18, 16: 16, 30: 8},
+    "seeds": {3: 2, 5: 12, 8: 18, 16: 16, 30: 7},
     "off": {3: 11, 5: 34, 8: 38, 16: 18},
 }
 """In how many of 100 cases two equals are told apart, one being so, the other's units alike: `bench.few_seeds` and, of
