@@ -140,6 +140,8 @@ def held_back(entrant: str, metrics: Sequence[str]) -> Measurement:
 def unchanged(manifest: Manifest, measurements: Sequence["Measurement"], table: Table) -> Table:
     """Return the table unchanged, for a kind that adds nothing.
 
+    Source: none; it adds nothing.
+
     >>> from app.boards.example import benchmark
     >>> table = Table("leaderboard/main", "Main", (), ())
     >>> unchanged(benchmark(Leaderboard(name="m", method="mean", uncertainty={"n_resamples": 100})), [], table) is table

@@ -55,7 +55,7 @@ def test_more_seeds_to_be_chosen_were_not_asked_of_who_chose_fewer(site: Site) -
     refused = grids.send(site, slug, grids.rows("late", "good", seeds=(4, 5)), "bob", late)
     shown = by_entrant(grids.board(site, slug))
 
-    assert (shown["honest"]["rank"], shown["honest"]["rank_high"]) == (1, 1)
+    assert (shown["honest"]["rank"], shown["weak"]["rank"]) == (1, 2)
     assert (shown["lucky"]["rank"], shown["lucky"]["unranked_because"]) == (None, "not asked")
     assert (shown["lucky"]["covered"], shown["lucky"]["n_absent"]) == ("80 of 80", 0)
     assert (refused["status"], "late" in shown) == ("not_admitted", False)
