@@ -14,11 +14,11 @@ import numpy as np
 from scipy.special import stdtrit
 
 from app.boards.calibrated import Precision
-from app.kinds.episodes.measure import EQUAL, replicates_of_equals
+from app.kinds.episodes.measure import EQUAL, NEARLY, DrawnScore, left_open
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.rank_sets import AllPairs, rank_sets
 from app.stats.resample import named_weights, unit_keys
-from app.stats.spreads import SHARE, reach_of_equals
+from app.stats.spreads import SHARE
 
 N_DATASETS, N_RESAMPLES, N_EPISODES, LEVEL = 2_000, 1_000, 20, 0.95
 FIRST_SEED = 77
@@ -137,12 +137,12 @@ def replicates_of(entrant: str, shares: FloatArray) -> FloatArray:
     """
     n_seeds = shares.shape[1]
     weights = named_weights(unit_keys(0, [(entrant, str(rank)) for rank in range(n_seeds)]), N_RESAMPLES)
-    own = named_weights(unit_keys(0, [(entrant, "", EQUAL)]), N_RESAMPLES)[:, 0]
+    own = named_weights(unit_keys(0, [(entrant, EQUAL)]), N_RESAMPLES)[:, 0]
     replicates: FloatArray = shares @ weights.T / weights.sum(axis=1)
-    for at in np.flatnonzero(np.ptp(shares, axis=1) == 0.0).tolist():
-        point = float(shares[at, 0])
-        reach = reach_of_equals(point, SHARE, n_seeds, LEVEL) or 0.0
-        replicates[at] = replicates_of_equals(point, reach, Precision.of_units(n_seeds), LEVEL, own)
+    apart, precision = np.ptp(shares, axis=1), Precision.of_units(n_seeds)
+    for at in np.flatnonzero(apart < NEARLY).tolist():
+        score = DrawnScore(replicates[at], precision, np.arange(n_seeds), float(apart[at]))
+        replicates[at] = left_open(score, SHARE, LEVEL, own).replicates
     return replicates
 
 

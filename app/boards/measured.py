@@ -38,7 +38,7 @@ NO_WORST_VALUE = "no_worst_value"
 HELD_BACK = "held_back"
 """The reason of a measurement without a number whose publication is held back."""
 EQUAL_SEEDS = "equal_seeds"
-"""The name of a measurement's rows (task, seeds, their value, how far it may lie off) where all seeds are equal."""
+"""The name of a measurement's row (seeds, how far the score may lie off) where seeds are all equal, or nearly."""
 PUBLIC_PART, ALL_ITEMS = "public_part", "all_items"
 """Suffixes after a metric's name and a colon: its value on the public part of the labels, or on all of them."""
 

@@ -75,7 +75,8 @@ def reach_of_equals(value: float, within: Range, n_units: int, level: float) -> 
     >>> [round(each or 0.0, 3) for each in reach]
     [0.451, 0.049, 0.361]
     """
-    if not within.is_bounded or not within.low <= value <= within.high:
+    rounding = ROUNDING * (within.high - within.low) if within.is_bounded else 0.0
+    if not within.is_bounded or not within.low - rounding <= value <= within.high + rounding:
         return None
     unseen: float = 1.0 - (1.0 - level) ** (1.0 / n_units)
     return unseen * max(value - within.low, within.high - value)

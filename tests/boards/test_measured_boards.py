@@ -48,8 +48,8 @@ def lacking(n: int, *, is_withheld: bool = False) -> dict[str, Estimate]:
 
 
 def equal_seeds(n: int) -> dict[str, Any]:
-    """Return the row of a task on which all of so many seeds are equal."""
-    return {"rows": {EQUAL_SEEDS: (("lift", n, 1.0, 0.5),)}}
+    """Return the row of one whose seeds are all equal."""
+    return {"rows": {EQUAL_SEEDS: ((n, 0.5),)}}
 
 
 A, B = of("A", 0.8), of("B", 0.6)
@@ -60,9 +60,9 @@ NOTED: dict[str, tuple[Sequence[Measurement], str, bool]] = {
     "other items than most": ((of("A", 0.8, items="x"), of("B", 0.6, items="x"), of("C", 0.5, items="y")), ITEMS, True),
     "other items each": ((of("A", 0.8, items="x"), of("B", 0.6, items="y")), OTHER, True),
     "the same items": ((of("A", 0.8, items="x"), of("B", 0.6, items="x")), OTHER, False),
-    "equal seeds": ((of("A", 0.8, **equal_seeds(40)), B), "A: all 40 seeds are 1. Others may do otherwise", True),
+    "equal seeds": ((of("A", 0.8, **equal_seeds(40)), B), "A: 40 seeds that hardly differ have a score of 0.8.", True),
     "seeds that are not equal": ((A, B), "Others may do otherwise", False),
-    "equal seeds of one alone": ((of("A", 0.8, **equal_seeds(5)),), "seeds are 1;", False),
+    "equal seeds of one alone": ((of("A", 0.8, **equal_seeds(5)),), "that hardly differ", False),
     "an assumption-free interval of all": ((of("A", 0.8, **SURE), of("B", 0.6, **SURE), of("C", None)), FREE, True),
     "an assumption-free interval of one": ((of("A", 0.8, **SURE), B), FREE, False),
     "nobody with an assumption-free interval": ((of("A", None), of("B", None)), FREE, False),

@@ -689,7 +689,7 @@ def notes_of(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple
     notes += _without_spread(spec, ranked, words.too_few)
     units = list(_units(spec, (*ranked.contenders, *ranked.others)))
     notes += few_units_note(units, words.units, spec.uncertainty.level, is_rate=words.is_rate)
-    notes += _equal_seeds(ranked.contenders, words.units)
+    notes += _equal_seeds(spec, ranked.contenders, words.units)
     scored = [m for m in (*ranked.contenders, *ranked.others) if _point(m, spec.ranked) is not None]
     is_beside = bool(scored) and all(m.facts.get(FREE_ENDS[0]) is not None for m in scored)
     notes += rare_note(words.rare, min((n for _, n in units), default=0.0), is_beside=is_beside)
@@ -750,27 +750,25 @@ def _caveats(spec: EstimateBoard, words: EvidenceWords, contenders: Sequence[Mea
     found = [
         *words.notes,
         *few_units_note(units, words.units, spec.uncertainty.level),
-        *_equal_seeds(contenders, words.units),
+        *_equal_seeds(spec, contenders, words.units),
         *rare_note(words.rare, min((n for _, n in units), default=0.0)),
     ]
     return {CAVEATS: found} if found else {}
 
 
-def _equal_seeds(contenders: Sequence[Measurement], units: str) -> Iterator[str]:
-    """Yield whose seeds are all equal, and how far off their scores are taken to be in comparisons.
+def _equal_seeds(spec: EstimateBoard, contenders: Sequence[Measurement], units: str) -> Iterator[str]:
+    """Yield whose seeds are all equal, or nearly, and how far off their scores are taken to be in comparisons.
 
     Source: `app.stats.spreads.reach_of_equals`; docs/statistics.md, "Few seeds".
     """
     names: dict[tuple[Cell, ...], list[str]] = {}
     for measurement in contenders if len(contenders) > 1 else ():
-        for task, n, value, reach in measurement.rows.get(EQUAL_SEEDS, ()):
-            where = task if "n_tasks" in measurement.facts else None
-            names.setdefault((where, n, value, reach), []).append(measurement.entrant)
-    for (task, n, value, reach), own in names.items():
-        on = "" if task is None else f" on {in_words(str(task))}"
+        for row in measurement.rows.get(EQUAL_SEEDS, ()):
+            names.setdefault((_point(measurement, spec.ranked), *row), []).append(measurement.entrant)
+    for (value, n, reach), own in names.items():
         yield (
-            f"{names_in_words(own)}{on}: all {n} {units} are {value:.3g}. Others may do otherwise and not be among "
-            f"{n}, so comparisons count with a score that is off by up to {reach:.3g}."
+            f"{names_in_words(own)}: {n} {units} that hardly differ have a score of {value:.3g}. Others may do "
+            f"otherwise and not be among {n}, so comparisons count with a score that is off by up to {reach:.3g}."
         )
 
 

@@ -51,7 +51,6 @@ from app.stats.cluster import (
 )
 from app.stats.resample import board_generator, column_products, named_weights, percentile_interval, unit_keys
 from app.stats.spreads import (
-    EVERYWHERE,
     ROUNDING,
     SEEDS_SUPPORT,
     SHARE,
@@ -93,7 +92,7 @@ def measure_episodes(manifest: Manifest, spec: EstimateBoard, evidence: EntrantE
             estimates[name] = Estimate(
                 interval.point, interval.low, interval.high, _reason(interval), calibrated, n_lacking
             )
-    drawn = episodes.drawn()
+    drawn = episodes.drawn
     return Measurement(
         entrant=evidence.entrant,
         estimates=estimates,
@@ -222,12 +221,14 @@ class ScoreMean:
 class DrawnScore:
     """Replicates [n_resamples] of a score in its own unit, their precision, and its seeds by number, [n_seeds].
 
-    `reach` is how far the score may lie off, in the same unit, where all seeds are equal: `reach_of_equals`.
+    Its seeds are `apart` by so much on some task, as means; 0 where no resample differs. `reach` is how far the score
+    may lie off where they are equal, or nearly: `left_open`. Both are in the same unit.
     """
 
     replicates: FloatArray
     precision: Precision
     seeds: IntArray
+    apart: float
     reach: float | None = None
 
 
@@ -271,21 +272,25 @@ class _Episodes:
         tasks = [task for task in self.rows.tasks() if self.rows.sample(metric, self.rows.of_task(task)) is not None]
         return {
             task: draw_by_name(self.rows.scores, metric, np.flatnonzero(self.rows.of_task(task)), self.spec.uncertainty,
-                               statistic=self._statistic(metric), within=range_of(self.manifest.metrics[metric]),
-                               entrant=self.entrant, task=task, are_shared=self.manifest.part.shares_seeds())
+                               statistic=self._statistic(metric), entrant=self.entrant,
+                               are_shared=self.manifest.part.shares_seeds())
             for task in tasks
         }  # fmt: skip
 
+    @cached_property
     def drawn(self) -> DrawnScore | None:
-        """Return the replicates of the metric that ranks, averaged over tasks."""
-        by_task = self.drawn_by_name
-        return averaged(list(by_task.values()), np.array([self.rows.weight(task) for task in by_task]))
+        """Return the replicates of the metric that ranks, averaged over tasks, with what equal seeds leave open."""
+        by_task, drawn = self.drawn_by_name, self.spec.uncertainty
+        score = averaged(list(by_task.values()), np.array([self.rows.weight(task) for task in by_task]))
+        if score is None:
+            return None
+        own = named_weights(unit_keys(drawn.rng_seed, [(self.entrant, EQUAL)]), drawn.n_resamples)[:, 0]
+        return left_open(score, range_of(self.manifest.metrics[self.spec.ranked]), drawn.level, own)
 
     def equal_seeds(self) -> Iterator[tuple[Cell, ...]]:
-        """Yield the tasks on which all seeds are equal, their number, their value, and how far it may lie off."""
-        for task, drawn in self.drawn_by_name.items():
-            if drawn is not None and drawn.reach is not None:
-                yield task, len(drawn.seeds), float(drawn.replicates[0]), drawn.reach
+        """Yield the number of seeds and how far the score may lie off where they are all equal, or nearly."""
+        if self.drawn is not None and self.drawn.reach is not None:
+            yield len(self.drawn.seeds), self.drawn.reach
 
     def elsewhere(self) -> dict[str, float]:
         """Return the score that ranks without each task and with other weights; of a single task without conditions."""
@@ -753,6 +758,9 @@ TRIMMED = 0.25
 
 EQUAL = "equal"
 
+NEARLY = 0.1
+"""The share of the range by which seeds may be apart on a task and still tell less of unseen ones than they seem to."""
+
 
 def draw_by_name(
     scores: ScoreTable,
@@ -761,16 +769,12 @@ def draw_by_name(
     drawn: Uncertainty,
     *,
     statistic: Statistic,
-    within: Range = EVERYWHERE,
     entrant: str = "",
-    task: str = "",
     are_shared: bool = True,
 ) -> DrawnScore | None:
     """Return the replicates of a metric over some rows, those without a value left out; None with fewer than two seeds.
 
-    Where seeds `are_shared`, a seed is named by its number, else it is the entrant's own: see `own_names`. Where the
-    replicates are all alike, and `within`, the metric's range, is bounded, they are spread so that an interval of the
-    score alone reaches as far as it may lie off on that task: `replicates_of_equals`.
+    Where seeds `are_shared`, a seed is named by its number, else it is the entrant's own: see `own_names`.
     """
     values = scores.value(metric)
     rows = rows[~np.isnan(values[rows])]
@@ -791,26 +795,32 @@ def draw_by_name(
     cut = int(len(rows) * TRIMMED) / len(rows) if statistic == "iqm" else 0.0
     replicates = weighted_trimmed_mean(distinct, column_products(weights, counts), cut)
     point = float(replicates[0])
-    precision, reach = Precision.of_units(len(seeds)), None
     if not np.ptp(replicates) > ROUNDING * abs(point):
-        reach = reach_of_equals(point, within, len(seeds), drawn.level)
-    if reach is not None:
-        own = named_weights(unit_keys(drawn.rng_seed, [(entrant, task, EQUAL)]), drawn.n_resamples)[:, 0]
-        replicates = replicates_of_equals(point, reach, precision, drawn.level, own)
-    return DrawnScore(replicates, precision, seeds, reach)
+        apart = 0.0
+    else:
+        apart = float(np.ptp(counts @ distinct / counts.sum(axis=1)))
+    return DrawnScore(replicates, Precision.of_units(len(seeds)), seeds, apart)
 
 
-def replicates_of_equals(point: float, reach: float, precision: Precision, level: float, own: FloatArray) -> FloatArray:
-    """Return replicates [n_resamples] of a score whose seeds are all equal: their margin at the level is the `reach`.
+def left_open(score: DrawnScore, within: Range, level: float, own: FloatArray) -> DrawnScore:
+    """Return a score with replicates as wide as seeds that are all equal, or nearly, leave open: `reach_of_equals`.
 
-    They are normal. `own` are exponential weights [n_resamples] that no other entrant or task has.
+    Their margin at the level is then the reach; less where seeds are apart on some task, and nothing from NEARLY of the
+    range on, so that nobody gains by a little noise. Of seeds that are all equal they are normal, from `own`,
+    exponential weights [n_resamples] that no other entrant has. Unchanged without a bounded range, and where wider.
     """
-    error = reach / (float(stdtrit(precision.freedom, (1.0 + level) / 2.0)) * math.sqrt(precision.inflation))
-    moved = ndtri(np.exp(-own))
-    moved -= moved[1:].mean()
-    # The first replicate is the score as observed.
-    moved[0] = 0.0
-    return np.asarray(point + error / moved[1:].std(ddof=1) * moved)
+    point = float(score.replicates.mean())
+    equal = max(0.0, 1.0 - score.apart / (NEARLY * (within.high - within.low))) if within.is_bounded else 0.0
+    reach = equal * (reach_of_equals(point, within, len(score.seeds), level) or 0.0)
+    quantile = float(stdtrit(score.precision.freedom, (1.0 + level) / 2.0))
+    error = reach / (quantile * math.sqrt(score.precision.inflation))
+    moved = score.replicates - point
+    if not error > moved.std(ddof=1):
+        return score
+    if not np.ptp(moved) > ROUNDING * abs(point):
+        moved = ndtri(np.exp(-own))
+        moved -= moved.mean()
+    return replace(score, replicates=point + error / moved.std(ddof=1) * moved, reach=reach)
 
 
 def own_names(scores: ScoreTable, metric: str, entrant: str, seeds: IntArray) -> list[tuple[str, str]]:
@@ -840,7 +850,8 @@ def averaged(drawn: Sequence[DrawnScore | None], weights: FloatArray) -> DrawnSc
     replicates = [each.replicates for each in known]
     apart = pooled(shares, replicates, [each.precision for each in known])
     seeds = np.concatenate([each.seeds for each in known])
-    return DrawnScore(np.column_stack(replicates) @ shares, _of_seeds(seeds, apart), np.unique(seeds))
+    most = max(each.apart for each in known)
+    return DrawnScore(np.column_stack(replicates) @ shares, _of_seeds(seeds, apart), np.unique(seeds), most)
 
 
 def _of_seeds(seeds: IntArray, apart: Precision) -> Precision:

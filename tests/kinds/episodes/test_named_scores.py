@@ -6,10 +6,12 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from app.kinds.episodes.measure import DrawnScore, averaged, draw_by_name
+from app.kinds.episodes.measure import DrawnScore, averaged, draw_by_name, left_open
 from app.manifest.model import Uncertainty
+from app.stats.arrays import FloatArray
 from app.stats.rank_sets import AllPairs
-from app.stats.spreads import SHARE
+from app.stats.resample import named_weights, unit_keys
+from app.stats.spreads import SHARE, Range
 from app.values.scores import Coded, ScoreTable
 
 DRAWN = Uncertainty(n_resamples=2_000, rng_seed=1)
@@ -105,8 +107,7 @@ def test_noise_of_seeds_is_seldom_called_a_difference() -> None:
 def own(table: ScoreTable, entrant: str = "A") -> DrawnScore:
     """Return the replicates of the mean of all rows, whose seeds are the entrant's own."""
     every = np.arange(len(table))
-    result = draw_by_name(table, "success", every, DRAWN, statistic="mean", within=SHARE, entrant=entrant,
-                          are_shared=False)  # fmt: skip
+    result = draw_by_name(table, "success", every, DRAWN, statistic="mean", entrant=entrant, are_shared=False)
     assert result is not None
     return result
 
@@ -131,21 +132,42 @@ def test_episodes_within_a_seed_add_nothing_to_what_seeds_vary() -> None:
     assert own(scores("lift", RATES, range(5))).replicates.std() == pytest.approx(BETWEEN_SEEDS, rel=0.06)
 
 
-@pytest.mark.parametrize(("rate", "n", "reach"), [(0.0, 5, 0.4507), (1.0, 5, 0.4507), (0.75, 16, 0.1281)])
-def test_where_all_seeds_are_equal_the_score_may_be_off_by_what_so_many_do_not_show(
-    rate: float, n: int, reach: float
-) -> None:
-    """1 − 0.05^(1/n) of the way to the farther end, beside a score that is known exactly; apart for each task."""
-    result, known = own(scores("lift", [rate] * n, range(n))), np.full(2_000, rate)
-    both = np.column_stack([result.replicates, known])
-    precision = np.array([[result.precision.freedom] * 2, [result.precision.inflation] * 2])
-    margins = AllPairs(both[0], both, *precision).margins(np.arange(2), 0.95)
+def own_weights(name: str) -> FloatArray:
+    """Return the weights of an entrant's own."""
+    return named_weights(unit_keys(1, [(name,)]), 2_000)[:, 0]
 
-    assert result.reach == pytest.approx(reach, abs=5e-5)
-    assert margins[0, 1] == pytest.approx(result.reach, rel=2e-3)
-    assert (result.replicates[0], result.replicates.mean()) == (rate, pytest.approx(rate, abs=1e-3))
-    table = scores("push", [rate] * n, range(n))
-    other = draw_by_name(table, "success", np.arange(len(table)), DRAWN, statistic="mean", within=SHARE, entrant="A",
-                         task="push", are_shared=False)  # fmt: skip
-    assert other is not None
-    assert abs(np.corrcoef(result.replicates, other.replicates)[0, 1]) < 0.1
+
+@pytest.mark.parametrize(
+    ("rates", "reach"),
+    [
+        ([0.0] * 5, 0.4507),
+        ([1.0] * 5, 0.4507),
+        ([0.75] * 16, 0.1281),
+        ([0.95] + [1.0] * 4, 0.2231),
+        ([1.0 - 1e-9] + [1.0] * 4, 0.4507),
+        ([0.9] + [1.0] * 4, None),
+    ],
+)
+def test_equal_seeds_leave_open_what_so_many_do_not_show(rates: list[float], reach: float | None) -> None:
+    """1 − 0.05^(1/n) of the way to the farther end, beside a score that is known exactly; less where they are apart."""
+    n = len(rates)
+    seen = own(scores("lift", rates, range(n)))
+    result = left_open(seen, SHARE, 0.95, own_weights("A"))
+    point = float(result.replicates.mean())
+    both = np.column_stack([result.replicates, np.full(2_000, point)])
+    precision = np.array([[result.precision.freedom] * 2, [result.precision.inflation] * 2])
+    margins = AllPairs(both.mean(axis=0), both, *precision).margins(np.arange(2), 0.95)
+
+    assert result.reach == (None if reach is None else pytest.approx(reach, abs=5e-5))
+    assert reach is None or margins[0, 1] == pytest.approx(reach, rel=2e-3)
+    assert point == pytest.approx(seen.replicates.mean())
+    assert left_open(seen, Range(), 0.95, own_weights("A")) is seen
+
+
+def test_one_task_split_into_many_leaves_as_much_open() -> None:
+    """Equal seeds are so on all tasks; where they are apart on one, nothing is open on the others."""
+    task, other = own(scores("lift", [1.0] * 5, range(5))), own(scores("push", RATES, range(5)))
+    thrice, mixed = (left_open(over_tasks(task, task, each), SHARE, 0.95, own_weights("A")) for each in (task, other))
+
+    assert thrice.reach == pytest.approx(0.4507, abs=5e-5)
+    assert mixed.reach is None
