@@ -19,7 +19,9 @@ from app.kinds.predictions.manifest_part import scoring_of
 from app.kinds.predictions.measure import measure_predictions
 from app.kinds.predictions.report import COLUMNS, INTERVALS, LAYOUTS, in_steps, nice_step, share_step
 from app.manifest.model import PRIVATE_PART, Manifest, Scoring
+from app.stats.arrays import FloatArray
 from app.stats.calibrated import Calibrated
+from app.stats.resample import named_weights, unit_keys
 from app.values.scores import Labels
 from app.values.table import Cell, Column, Table
 
@@ -108,13 +110,18 @@ class Grain:
         return replace(exact, low=low, high=high, n_units=n_units)
 
     def measurement(self, exact: Measurement, labels: Mapping[str, Labels]) -> Measurement:
-        """Return a measurement for publication: replicates are centred on the rounded number, rows rounded, too."""
+        """Return a measurement for publication: replicates are about the rounded number, rows rounded, too.
+
+        They vary by what was rounded, too: of two near copies the errors cancel, and those of their rounding do not.
+        """
         n_all = float(exact.facts.get("n_groups") or exact.facts.get("n_items") or math.inf)
         rounded = {name: self.estimate(each, n_all) for name, each in exact.estimates.items()}
-        moved = {
-            name: drawn + (float(rounded[name].point or 0.0) - float(exact.estimates[name].point or 0.0))
-            for name, drawn in exact.replicates.items()
-        }
+        moved = dict(exact.replicates)
+        for name, drawn in exact.replicates.items():
+            point, shown = exact.estimates[name].point, rounded[name].point
+            if point is not None and shown is not None:
+                by = self.step_of(exact.estimates[name]) * _evenly(exact.entrant, name, len(drawn))
+                moved[name] = drawn + (shown - point) + by
         steps = {task: RowSteps.of(each) for task, each in labels.items()}
         rows = {name: self._rows(name, each, steps) for name, each in exact.rows.items()}
         bounds = exact.bounds and tuple(None if end is None else significant(end, ROUGH) for end in exact.bounds)
@@ -162,6 +169,12 @@ class Grain:
 def grain_of(rules: Scoring, spec: EstimateBoard) -> Grain:
     """Return the precision at which a board on private labels is published."""
     return Grain(rules.digits, spec.uncertainty.level)
+
+
+def _evenly(entrant: str, name: str, n_resamples: int) -> FloatArray:
+    """Return draws of an entrant's own between −1/2 and 1/2, [n_resamples], of which all are equally likely."""
+    own = named_weights(unit_keys(0, [(entrant, name, "rounding")]), n_resamples)[:, 0]
+    return np.asarray(np.exp(-own) - 0.5)
 
 
 def shown_score_of(manifest: Manifest, spec: EstimateBoard, measurement: Measurement) -> ShownScore | None:
@@ -378,7 +391,8 @@ N_UNITS = [column.name for column in COLUMNS[1:]].index("n_units")
 """Where rows of intervals, without their entrant, have the number of units of their task."""
 
 OF_PAIRS = (
-    "; differences to {digits}, their ends and p-values to 2, examples needed to 1; no p-value is below {least:g}"
+    "; differences are of these, their ends and p-values to 2 digits, examples needed to 1; no p-value is below "
+    "{least:g}"
 )
 
 OF_TESTS = (
@@ -401,7 +415,7 @@ def rounding_note(table: Table, digits: int, sizes: Set[int]) -> str:
         how = ", ".join(_of_report(name, numbers, sizes))
     else:
         how = f"scores to steps of at least half a standard error and at most {digits} digits, ends of their intervals "
-        how += "outwards" + ("" if name == INTERVALS else OF_PAIRS.format(digits=digits, least=LEAST_P))
+        how += "outwards" + ("" if name == INTERVALS else OF_PAIRS.format(least=LEAST_P))
     return (
         f"Numbers about private labels are rounded: {how}. A sum or a difference of rounded numbers may differ from "
         "the one that is shown."
