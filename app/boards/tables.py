@@ -296,7 +296,8 @@ class TaskPairs:
         return _square(spec, self.names, [*self._win_rate(), *effect, *verdict], (*notes, *said), meta)
 
     def _win_rate(self) -> tuple[ColumnOfCells, ...]:
-        column = Column("win_rate", "Win rate of A", direction="maximize", glossary="pair_win_rate", digits=3)
+        title = "Win rate of A (compatible interval)"
+        column = Column("win_rate", title, direction="maximize", glossary="pair_win_rate", digits=3)
         pairs = self.statistics
         return _interval_at(column, pairs.win_rate, pairs.win_rate_low, pairs.win_rate_high)
 

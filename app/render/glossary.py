@@ -319,8 +319,8 @@ UNCERTAINTY = (
         "pair_win_rate",
         "Win rate of A",
         "The share of the tasks on which A is better than B, half for ties. It says how often, not by how "
-        "much, and is "
-        "not what the board separates by.",
+        "much, and is not what the board separates by. Its interval is fev's: each task is drawn by itself, also where "
+        "the manifest declares that tasks belong to families.",
         "mean over tasks of [error A < error B] + ½ [error A = error B]",
         "fev (forecast evaluation), its pairwise comparison",
     ),
