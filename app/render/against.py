@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import stdtrit
 
+from app.boards.measured import EQUAL_SEEDS
 from app.boards.provenance import COPIED
 from app.boards.standing import BY_BOTH, BY_RULE, RELATIVE_SKILL, log_points
 from app.boards.statement import flags_in_words
@@ -362,7 +363,7 @@ def evidence_needed(pair: PairRows) -> Sequence[str]:
     """Return how many times as much evidence would tell two apart that are not, as a range over the interval.
 
     Nothing is said where the board says no degrees of freedom: of scores that move in steps, over all snapshots, and of
-    snapshots of before. Source: `times_the_units`.
+    snapshots of before; nor of seeds that are all equal. Source: `times_the_units`.
     """
     effect, power, row = pair.effect, pair.table.meta.get("power"), pair.forth
     if effect is None or not isinstance(power, Mapping) or row.get("separable") is not False:
@@ -371,6 +372,8 @@ def evidence_needed(pair: PairRows) -> Sequence[str]:
     if not isinstance(point, float) or not isinstance(low, float) or not isinstance(high, float) or point == 0.0:
         return ()
     if not power.get("freedom") or pair.table.meta.get("over_snapshots"):
+        return ()
+    if {pair.a, pair.b}.intersection(pair.table.meta.get(EQUAL_SEEDS, ())):
         return ()
     if effect == RELATIVE_SKILL:
         point, low, high = log_points(np.array([point, low, high])).tolist()

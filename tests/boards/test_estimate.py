@@ -16,6 +16,7 @@ from app.kinds.episodes.measure import measure_episodes
 from app.kinds.parse import parse_manifest
 from app.kinds.registry import measured_kind
 from app.manifest.model import Explored, Manifest
+from app.render.against import evidence_needed, find_pair
 from app.stats.claimed import Side, detectable, fewest_detecting, judge
 from app.stats.spreads import SHARE, Range
 from app.store.measured import pack_measurement, unpack_measurement
@@ -85,6 +86,7 @@ def board(*measurements: Measurement, more: str = "") -> Table:
 
 
 GOOD = {0: [1.0, 1.0, 1.0, 0.0], 1: [1.0, 1.0, 0.0, 1.0], 2: [1.0, 1.0, 1.0, 1.0]}
+NEAR = {0: [1.0, 0.0, 1.0, 0.0], 1: [1.0, 1.0, 0.0, 0.0], 2: [1.0, 0.0, 1.0, 1.0]}
 POOR = {0: [0.0, 0.0, 1.0, 0.0], 1: [0.0, 0.0, 0.0, 0.0], 2: [0.0, 1.0, 0.0, 0.0]}
 
 
@@ -181,6 +183,23 @@ def test_pairs_say_whose_seeds_are_all_equal() -> None:
             note.startswith("The results of poor are worth fewer than eight independent seeds") for note in notes
         )
     assert not any("do otherwise" in note for note in caveats_of(tables(good, poor).pairwise))
+
+
+def test_what_more_seeds_would_find_is_not_said_where_seeds_are_equal() -> None:
+    """What equal seeds leave open falls with their number and not with its root. Of others it is said as ever."""
+    good, poor, near = (
+        measure(rows(values), name) for name, values in (("good", GOOD), ("poor", POOR), ("near", NEAR))
+    )
+    zero, both = measure(rows({seed: [0.0] * 4 for seed in range(3)}), "zero"), tables(good, near, poor)
+    found = tables(good, near, poor, zero)
+
+    assert both.pairwise is not None
+    assert found.pairwise is not None
+    assert evidence_needed(find_pair(found.pairwise, "good", "near"))
+    assert not evidence_needed(find_pair(found.pairwise, "poor", "zero"))
+    assert (found.leaderboard.meta["equal_seeds"], "difference" in found.leaderboard.meta["power"]) == (["zero"], True)
+    assert "difference" not in tables(poor, zero).leaderboard.meta["power"]
+    assert "equal_seeds" not in both.leaderboard.meta
 
 
 def test_an_episode_without_a_score_counts_as_the_worst() -> None:

@@ -208,7 +208,7 @@ def assemble_board(
     words = kind.words(manifest, spec)
     fields = [*_fields(manifest, spec, words, measurements), *_other_rank(manifest, spec, words, ranked)]
     notes = notes_of(spec, words, ranked)
-    meta = _meta(manifest, spec, words, measurements) | power_meta(ranked.standing)
+    meta = _meta(manifest, spec, words, measurements) | _power(ranked.standing, ranked.contenders)
     meta |= _few_meta(spec, words, ranked.contenders)
     if spec.explored is None:
         meta |= _stability(manifest, spec, words, ranked)
@@ -637,7 +637,7 @@ def pairwise(
     cells = standing.contrasts(range(len(names))).cells(smallest=spec.smallest_difference, is_turned=is_turned)
     difference = Column("difference", "A minus B", direction=metric.direction, glossary="difference", digits=3)
     notes = _notes(len(contenders), metric.title or spec.ranked)
-    meta = {**drawn_meta(spec), "metric": spec.ranked, "contrast": "difference", **power_meta(standing),
+    meta = {**drawn_meta(spec), "metric": spec.ranked, "contrast": "difference", **_power(standing, contenders),
             **_caveats(spec, words, contenders)}  # fmt: skip
     return contrast_table(spec, names, contrast_field(difference), cells, notes, meta)
 
@@ -754,6 +754,20 @@ def _caveats(spec: EstimateBoard, words: EvidenceWords, contenders: Sequence[Mea
         *rare_note(words.rare, min((n for _, n in units), default=0.0)),
     ]
     return {CAVEATS: found} if found else {}
+
+
+def _power(standing: BoardStanding | None, contenders: Sequence[Measurement]) -> dict[str, Any]:
+    """Return what the board would find, and `equal_seeds`: of whose pairs nobody can say what more seeds would show.
+
+    What equal seeds leave open falls with their number and not with its root. So no difference is said to be found
+    where one of the first two has such seeds, or most have.
+    """
+    found, equal = power_meta(standing), [bool(each.rows.get(EQUAL_SEEDS)) for each in contenders]
+    if found and any(equal):
+        found[EQUAL_SEEDS] = [each.entrant for each, is_equal in zip(contenders, equal, strict=True) if is_equal]
+        if any(equal[:2]) or 2 * sum(equal) > len(equal):
+            found["power"] = {name: found["power"][name] for name in ("power", "critical", "n_pairs")}
+    return found
 
 
 def _equal_seeds(spec: EstimateBoard, contenders: Sequence[Measurement], units: str) -> Iterator[str]:
