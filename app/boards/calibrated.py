@@ -304,7 +304,7 @@ FEW_OPPONENTS = 4
 def may_hide(world: str, n_units: float) -> bool:
     """Say whether so few units may hide what is rare in a world, so that intervals hold too seldom; never for ''.
 
-    >>> may_hide("seeds", 9.0), may_hide("seeds", 40.0), may_hide("", 9.0)
+    >>> may_hide("seeds", 9.0), may_hide("seeds", 45.0), may_hide("", 9.0)
     (True, False, False)
     """
     return world in RARE and MIN_UNITS <= n_units < RARE[world][2]

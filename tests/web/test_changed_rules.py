@@ -115,7 +115,7 @@ def test_a_metric_that_is_read_in_another_way_was_not_asked_before(site: Site, b
     publications.send(site, slug, "r.csv", rewards("weak", 0.1), "alice")
     shown = by_entrant(grids.board(site, slug))
 
-    assert (shown["new"]["rank"], shown["new"]["rank_high"]) == (1, 1)
+    assert (shown["new"]["rank"], shown["weak"]["rank"]) == (1, 2)
     assert (shown["old"]["rank"], shown["old"]["unranked_because"]) == (None, "not asked")
     publications.send(site, slug, "r.csv", rewards("old", 0.7), "bob")
     assert by_entrant(grids.board(site, slug))["old"]["rank"] == 2
