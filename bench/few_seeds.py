@@ -17,7 +17,7 @@ from app.boards.calibrated import Precision
 from app.kinds.episodes.measure import EQUAL, NEARLY, DrawnScore, left_open
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.rank_sets import AllPairs, rank_sets
-from app.stats.resample import named_weights, unit_keys
+from app.stats.resample import named_uniforms, named_weights, unit_keys
 from app.stats.spreads import SHARE
 
 N_DATASETS, N_RESAMPLES, N_EPISODES, LEVEL = 2_000, 1_000, 20, 0.95
@@ -27,22 +27,23 @@ SIZES = (5, 8, 16, 30, 45)
 
 @dataclass(frozen=True)
 class Seeds:
-    """How seeds succeed: a seed fails altogether with one probability, else its rate is beta of a mean and an ICC."""
+    """How seeds succeed: the share `fails` at the rate `failing`, others at a rate that is beta (mean, ICC)."""
 
     rate: float
     icc: float = 0.0
     fails: float = 0.0
+    failing: float = 0.0
 
     @property
     def mean(self) -> float:
         """Return the true mean over seeds."""
-        return (1.0 - self.fails) * self.rate
+        return (1.0 - self.fails) * self.rate + self.fails * self.failing
 
     def draw(self, rng: np.random.Generator, *shape: int) -> FloatArray:
         """Return the share of successful episodes of each seed, in this shape."""
         total = (1.0 - self.icc) / self.icc if self.icc else 0.0
         own = rng.beta(self.rate * total, (1.0 - self.rate) * total, shape) if total else np.full(shape, self.rate)
-        rates = np.where(rng.random(shape) < self.fails, 0.0, own)
+        rates = np.where(rng.random(shape) < self.fails, self.failing, own)
         return np.asarray(rng.binomial(N_EPISODES, rates) / N_EPISODES)
 
     def mirrored(self) -> "Mirrored":
@@ -66,25 +67,7 @@ class Mirrored:
         return 1.0 - self.of.draw(rng, *shape)
 
 
-@dataclass(frozen=True)
-class Mixed:
-    """Seeds of which some hardly ever succeed, and the others always."""
-
-    rate: float
-    share: float
-
-    @property
-    def mean(self) -> float:
-        """Return the true mean over seeds."""
-        return self.share * self.rate + 1.0 - self.share
-
-    def draw(self, rng: np.random.Generator, *shape: int) -> FloatArray:
-        """Return the share of successful episodes of each seed, in this shape."""
-        rates = np.where(rng.random(shape) < self.share, self.rate, 1.0)
-        return np.asarray(rng.binomial(N_EPISODES, rates) / N_EPISODES)
-
-
-Sides = tuple[Seeds | Mirrored | Mixed, Seeds | Mirrored | Mixed]
+Sides = tuple[Seeds | Mirrored, Seeds | Mirrored]
 
 
 def beside(rate: float, fails: float) -> Sides:
@@ -117,7 +100,10 @@ COLLAPSING: Mapping[str, tuple[Sides, tuple[int, ...]]] = {
 RARE: Mapping[str, tuple[Sides, tuple[int, ...]]] = {
     "0.1 of the seeds fail, others 0.9; beside 0.81": (beside(0.9, 0.1), (5, 8, 16, 30, 45)),
     "0.2 of the seeds fail, others 0.9; beside 0.72": (beside(0.9, 0.2), (5, 8, 16, 30, 45)),
-    "0.7 of the seeds succeed at 0.02, others always; beside 0.31": ((Mixed(0.02, 0.7), Seeds(0.314)), (5, 8, 16)),
+    "0.7 of the seeds succeed at 0.02, others always; beside 0.31": (
+        (Seeds(1.0, fails=0.7, failing=0.02), Seeds(0.314)),
+        (5, 8, 16),
+    ),
 }
 """What few seeds do not show although they are not equal: boards say so."""
 
@@ -137,7 +123,7 @@ def replicates_of(entrant: str, shares: FloatArray) -> FloatArray:
     """
     n_seeds = shares.shape[1]
     weights = named_weights(unit_keys(0, [(entrant, str(rank)) for rank in range(n_seeds)]), N_RESAMPLES)
-    own = named_weights(unit_keys(0, [(entrant, EQUAL)]), N_RESAMPLES)[:, 0]
+    own = named_uniforms(0, (entrant, EQUAL), N_RESAMPLES)
     replicates: FloatArray = shares @ weights.T / weights.sum(axis=1)
     apart, precision = np.ptp(shares, axis=1), Precision.of_units(n_seeds)
     for at in np.flatnonzero(apart < NEARLY).tolist():

@@ -406,6 +406,19 @@ def named_weights(keys: Keys, n_resamples: int, *, first: int = 0) -> FloatArray
     return weights
 
 
+def named_uniforms(rng_seed: int, name: Sequence[str], n_resamples: int) -> FloatArray:
+    """Return numbers between 0 and 1, all equally likely, [n_resamples], that no other name has; none is NaN.
+
+    Raises InvalidArgument unless `n_resamples` is a whole number of at least 1.
+    Source: the distribution function of `named_weights`.
+
+    >>> drawn = named_uniforms(1, ("a",), 1_000)
+    >>> bool(((drawn > 0.0) & (drawn < 1.0)).all()), round(float(drawn.mean()), 1)
+    (True, 0.5)
+    """
+    return np.asarray(np.exp(-named_weights(unit_keys(rng_seed, [name]), n_resamples)[:, 0]))
+
+
 def _fill_weights(keys: Keys, counters: Keys, weights: FloatArray) -> None:
     words = counters * np.uint64(_STEP) + keys[None, :]  # 64-bit integers, which wrap
     words ^= words >> np.uint64(30)

@@ -49,7 +49,14 @@ from app.stats.cluster import (
     share_above,
     weighted_trimmed_mean,
 )
-from app.stats.resample import board_generator, column_products, named_weights, percentile_interval, unit_keys
+from app.stats.resample import (
+    board_generator,
+    column_products,
+    named_uniforms,
+    named_weights,
+    percentile_interval,
+    unit_keys,
+)
 from app.stats.spreads import (
     ROUNDING,
     SEEDS_SUPPORT,
@@ -284,7 +291,7 @@ class _Episodes:
         score = averaged(list(by_task.values()), np.array([self.rows.weight(task) for task in by_task]))
         if score is None:
             return None
-        own = named_weights(unit_keys(drawn.rng_seed, [(self.entrant, EQUAL)]), drawn.n_resamples)[:, 0]
+        own = named_uniforms(drawn.rng_seed, (self.entrant, EQUAL), drawn.n_resamples)
         return left_open(score, range_of(self.manifest.metrics[self.spec.ranked]), drawn.level, own)
 
     def equal_seeds(self) -> Iterator[tuple[Cell, ...]]:
@@ -807,7 +814,7 @@ def left_open(score: DrawnScore, within: Range, level: float, own: FloatArray) -
 
     Their margin at the level is then the reach; less where seeds are apart on some task, and nothing from NEARLY of the
     range on, so that nobody gains by a little noise. Of seeds that are all equal they are normal, from `own`,
-    exponential weights [n_resamples] that no other entrant has. Unchanged without a bounded range, and where wider.
+    numbers between 0 and 1 [n_resamples] that no other entrant has. Unchanged without a bounded range, and where wider.
     """
     point = float(score.replicates.mean())
     equal = max(0.0, 1.0 - score.apart / (NEARLY * (within.high - within.low))) if within.is_bounded else 0.0
@@ -818,7 +825,7 @@ def left_open(score: DrawnScore, within: Range, level: float, own: FloatArray) -
     if not error > moved.std(ddof=1):
         return score
     if not np.ptp(moved) > ROUNDING * abs(point):
-        moved = ndtri(np.exp(-own))
+        moved = ndtri(own)
         moved -= moved.mean()
     return replace(score, replicates=point + error / moved.std(ddof=1) * moved, reach=reach)
 

@@ -19,9 +19,8 @@ from app.kinds.predictions.manifest_part import scoring_of
 from app.kinds.predictions.measure import measure_predictions
 from app.kinds.predictions.report import COLUMNS, INTERVALS, LAYOUTS, in_steps, nice_step, share_step
 from app.manifest.model import PRIVATE_PART, Manifest, Scoring
-from app.stats.arrays import FloatArray
 from app.stats.calibrated import Calibrated
-from app.stats.resample import named_weights, unit_keys
+from app.stats.resample import named_uniforms
 from app.values.scores import Labels
 from app.values.table import Cell, Column, Table
 
@@ -120,8 +119,8 @@ class Grain:
         for name, drawn in exact.replicates.items():
             point, shown = exact.estimates[name].point, rounded[name].point
             if point is not None and shown is not None:
-                by = self.step_of(exact.estimates[name]) * _evenly(exact.entrant, name, len(drawn))
-                moved[name] = drawn + (shown - point) + by
+                rounding = named_uniforms(0, (exact.entrant, name, "rounding"), len(drawn)) - 0.5
+                moved[name] = drawn + (shown - point) + self.step_of(exact.estimates[name]) * rounding
         steps = {task: RowSteps.of(each) for task, each in labels.items()}
         rows = {name: self._rows(name, each, steps) for name, each in exact.rows.items()}
         bounds = exact.bounds and tuple(None if end is None else significant(end, ROUGH) for end in exact.bounds)
@@ -171,12 +170,6 @@ def grain_of(rules: Scoring, spec: EstimateBoard) -> Grain:
     return Grain(rules.digits, spec.uncertainty.level)
 
 
-def _evenly(entrant: str, name: str, n_resamples: int) -> FloatArray:
-    """Return draws of an entrant's own between −1/2 and 1/2, [n_resamples], of which all are equally likely."""
-    own = named_weights(unit_keys(0, [(entrant, name, "rounding")]), n_resamples)[:, 0]
-    return np.asarray(np.exp(-own) - 0.5)
-
-
 def shown_score_of(manifest: Manifest, spec: EstimateBoard, measurement: Measurement) -> ShownScore | None:
     """Return the score of a measurement by the metric that ranks, as it is shown; None where it is undefined."""
     rules, estimate = scoring_of(manifest), measurement.estimates.get(spec.ranked)
@@ -209,8 +202,9 @@ def _sizes(measurements: Sequence[Measurement]) -> set[int]:
 def part_in_words(manifest: Manifest) -> str:
     """Return the part of the items that scores are of while the private part decides later; empty where none does."""
     rules = scoring_of(manifest)
-    is_all = rules is None or rules.public_share >= 1.0 or is_closed(manifest)
-    return "" if is_all or rules is None else f"the public part ({_share(rules)} of the items)"
+    if rules is None or rules.public_share >= 1.0 or is_closed(manifest):
+        return ""
+    return f"the public part ({_share(rules)} of the items)"
 
 
 def _share(rules: Scoring) -> str:

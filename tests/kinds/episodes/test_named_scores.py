@@ -8,13 +8,13 @@ import pytest
 
 from app.kinds.episodes.measure import DrawnScore, averaged, draw_by_name, left_open
 from app.manifest.model import Uncertainty
-from app.stats.arrays import FloatArray
 from app.stats.rank_sets import AllPairs
-from app.stats.resample import named_weights, unit_keys
+from app.stats.resample import named_uniforms
 from app.stats.spreads import SHARE, Range
 from app.values.scores import Coded, ScoreTable
 
 DRAWN = Uncertainty(n_resamples=2_000, rng_seed=1)
+OWN = named_uniforms(1, ("A",), 2_000)
 CONDITIONS, N_EPISODES = tuple("abcdefg"), 20
 RATES = (0.0, 0.0, 1.0, 1.0, 1.0)
 """Of each seed, in whatever it is run: all that varies is the seed."""
@@ -132,11 +132,6 @@ def test_episodes_within_a_seed_add_nothing_to_what_seeds_vary() -> None:
     assert own(scores("lift", RATES, range(5))).replicates.std() == pytest.approx(BETWEEN_SEEDS, rel=0.06)
 
 
-def own_weights(name: str) -> FloatArray:
-    """Return the weights of an entrant's own."""
-    return named_weights(unit_keys(1, [(name,)]), 2_000)[:, 0]
-
-
 @pytest.mark.parametrize(
     ("rates", "reach"),
     [
@@ -152,7 +147,7 @@ def test_equal_seeds_leave_open_what_so_many_do_not_show(rates: list[float], rea
     """1 − 0.05^(1/n) of the way to the farther end, beside a score that is known exactly; less where they are apart."""
     n = len(rates)
     seen = own(scores("lift", rates, range(n)))
-    result = left_open(seen, SHARE, 0.95, own_weights("A"))
+    result = left_open(seen, SHARE, 0.95, OWN)
     point = float(result.replicates.mean())
     both = np.column_stack([result.replicates, np.full(2_000, point)])
     precision = np.array([[result.precision.freedom] * 2, [result.precision.inflation] * 2])
@@ -161,13 +156,13 @@ def test_equal_seeds_leave_open_what_so_many_do_not_show(rates: list[float], rea
     assert result.reach == (None if reach is None else pytest.approx(reach, abs=5e-5))
     assert reach is None or margins[0, 1] == pytest.approx(reach, rel=2e-3)
     assert point == pytest.approx(seen.replicates.mean())
-    assert left_open(seen, Range(), 0.95, own_weights("A")) is seen
+    assert left_open(seen, Range(), 0.95, OWN) is seen
 
 
 def test_one_task_split_into_many_leaves_as_much_open() -> None:
     """Equal seeds are so on all tasks; where they are apart on one, nothing is open on the others."""
     task, other = own(scores("lift", [1.0] * 5, range(5))), own(scores("push", RATES, range(5)))
-    thrice, mixed = (left_open(over_tasks(task, task, each), SHARE, 0.95, own_weights("A")) for each in (task, other))
+    thrice, mixed = (left_open(over_tasks(task, task, each), SHARE, 0.95, OWN) for each in (task, other))
 
     assert thrice.reach == pytest.approx(0.4507, abs=5e-5)
     assert mixed.reach is None
