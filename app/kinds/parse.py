@@ -35,13 +35,18 @@ def parse_manifest(yaml_bytes: bytes) -> Manifest:
 
 
 def parse_new_manifest(yaml_bytes: bytes) -> Manifest:
-    """Read a manifest that is to become a version: claims that decide nothing are refused, too, composites of none, and
-    two rules for what is missing.
+    """Read a manifest that is to become a version: claims that decide nothing are refused, too, composites of none, two
+    rules for what is missing, and differences that matter and nobody can have.
 
     Stored versions are older than some of these rules and are read without them. Raises as `parse_manifest` does.
     """
     manifest = parse_manifest(yaml_bytes)
-    if problems := [*_of_claims(manifest), *_of_composites(manifest), *_of_skill_scores(manifest)]:
+    if problems := [
+        *_of_claims(manifest),
+        *_of_composites(manifest),
+        *_of_skill_scores(manifest),
+        *_of_least(manifest),
+    ]:
         document = read_document(yaml_bytes, max_bytes=MAX_MANIFEST_BYTES, what="manifest")
         raise ManifestRejected("The manifest breaks the rules below.", with_lines(problems, document))
     return manifest
@@ -86,7 +91,7 @@ def _of_composites(manifest: Manifest) -> Iterator[Problem]:
 def _of_skill_scores(manifest: Manifest) -> Iterator[Problem]:
     """Yield what is wrong with a board of skill scores, but was allowed to the versions of before.
 
-    Its scores would follow one rule for absent results and its ranks another, or no two could differ by what matters.
+    Its scores would follow one rule for absent results and its ranks another.
     """
     for board in manifest.leaderboards:
         if not isinstance(board, SkillScore):
@@ -97,12 +102,25 @@ def _of_skill_scores(manifest: Manifest) -> Iterator[Problem]:
                 "grid.absent: worst says already what counts where a result is absent; expected error, or no worst"
             )
             yield Problem(message, column=f"{key}.missing", value=board.missing)
-        if board.smallest_difference is not None and board.smallest_difference >= 1.0:
-            message = (
-                "expected less than 1: it is the skill of the better one relative to the other, or by rank_by: "
-                "win_rate a difference of win rates"
-            )
-            yield Problem(message, column=f"{key}.smallest_difference", value=f"{board.smallest_difference:g}")
+
+
+def _of_least(manifest: Manifest) -> Iterator[Problem]:
+    """Yield the smallest differences that matter by which no two could differ: all pairs would be equivalent."""
+    for board in manifest.leaderboards:
+        if isinstance(board, SkillScore):
+            width, of = 1.0, "the skill of the better one relative to the other, or by rank_by: win_rate of win rates"
+        elif board.is_mean or isinstance(board, EstimateBoard):
+            ranked = board.ranked if isinstance(board, EstimateBoard) else board.metric_names()[0]
+            metric = manifest.metrics.get(ranked)
+            if metric is None or metric.min is None or metric.max is None:
+                continue
+            width, of = metric.max - metric.min, f"a difference of {ranked}, from {metric.min:g} to {metric.max:g}"
+        else:
+            continue
+        if board.smallest_difference is not None and board.smallest_difference >= width:
+            column = f"leaderboards.{board.name}.smallest_difference"
+            value = f"{board.smallest_difference:g}"
+            yield Problem(f"expected less than {width:g}: it is {of}", column=column, value=value)
 
 
 def known_keys() -> dict[str, KindKeys]:

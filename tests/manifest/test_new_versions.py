@@ -126,3 +126,36 @@ leaderboards:
 
     assert (problem.column, problem.row, problem.value) == ("leaderboards.b.smallest_difference", 9, smallest)
     assert "expected less than 1" in problem.message
+
+
+BOARDS = {
+    "mean": "method: mean, metric: score",
+    "group": "method: group_mean, metric: score, groups: {x: [a], y: [b]}",
+    "estimate": "method: estimate, metrics: [score]",
+}
+
+
+@pytest.mark.parametrize("of", BOARDS)
+@pytest.mark.parametrize("smallest", ["19.9", "20", "21"])
+def test_a_difference_that_matters_is_within_the_range_of_the_metric(of: str, smallest: str) -> None:
+    """No two could differ by the whole of it: all pairs would be equivalent by what the manifest says alone."""
+    kind = "episodes" if of == "estimate" else "evaluation_summary"
+    text = f"""
+schema_version: 1
+slug: ranges
+title: Ranges
+evidence: {kind}
+metrics: {{score: {{direction: maximize, min: -10, max: 10}}}}
+tasks: [{{id: a}}, {{id: b}}]
+leaderboards:
+  - {{name: b, {BOARDS[of]}, smallest_difference: {smallest}}}
+""".encode()
+    if smallest == "19.9":
+        parse_new_manifest(text)
+        return
+    with pytest.raises(ManifestRejected) as refused:
+        parse_new_manifest(text)
+    (problem,) = refused.value.problems
+
+    assert (problem.column, problem.row, problem.value) == ("leaderboards.b.smallest_difference", 9, smallest)
+    assert problem.message == "expected less than 20: it is a difference of score, from -10 to 10"
