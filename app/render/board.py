@@ -301,8 +301,8 @@ class BoardRows:
     def group_words(self, shown: ShownColumn) -> str:
         """Return what a group is, in words."""
         n_tasks = self.table.meta["groups"][shown.column.title]
-        average = self.nouns.say(f"average over {count(n_tasks, 'task')}")
-        return f"{shown.column.title}: {average}; a cell has its interval and its place"
+        tasks = self.nouns.say(count(n_tasks, "task"))
+        return f"{shown.column.title}: over {tasks}; a cell has its interval and its place"
 
     # The other columns, and the words at the end.
 

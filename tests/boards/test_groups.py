@@ -91,7 +91,7 @@ def test_what_a_page_adds_speaks_so_too() -> None:
     assert shown is not None
 
     assert ("3 data sets, taken as independent", "No families of data sets are declared", "") in page.chips
-    assert shown.group_words(shown.groups[0]).startswith("x: average over 2 data sets; ")
+    assert shown.group_words(shown.groups[0]).startswith("x: over 2 data sets; ")
     assert ("2 leaked", "declared to have seen the data of 2 data sets") in shown.remarks(shown.rows[0])
 
 
