@@ -33,6 +33,7 @@ class Seeds:
     icc: float = 0.0
     fails: float = 0.0
     failing: float = 0.0
+    n_episodes: int = N_EPISODES
 
     @property
     def mean(self) -> float:
@@ -44,7 +45,7 @@ class Seeds:
         total = (1.0 - self.icc) / self.icc if self.icc else 0.0
         own = rng.beta(self.rate * total, (1.0 - self.rate) * total, shape) if total else np.full(shape, self.rate)
         rates = np.where(rng.random(shape) < self.fails, self.failing, own)
-        return np.asarray(rng.binomial(N_EPISODES, rates) / N_EPISODES)
+        return np.asarray(rng.binomial(self.n_episodes, rates) / self.n_episodes)
 
     def mirrored(self) -> "Mirrored":
         """Return the seeds that fail where these succeed."""
@@ -70,9 +71,9 @@ class Mirrored:
 Sides = tuple[Seeds | Mirrored, Seeds | Mirrored]
 
 
-def beside(rate: float, fails: float) -> Sides:
+def beside(rate: float, fails: float, n_episodes: int = N_EPISODES) -> Sides:
     """Return an entrant of which some seeds fail, and one of the same mean whose seeds are all alike."""
-    return Seeds(rate, fails=fails), Seeds(rate * (1.0 - fails))
+    return Seeds(rate, fails=fails, n_episodes=n_episodes), Seeds(rate * (1.0 - fails), n_episodes=n_episodes)
 
 
 SMOOTH: Mapping[str, tuple[Sides, tuple[int, ...]]] = {
@@ -99,6 +100,7 @@ COLLAPSING: Mapping[str, tuple[Sides, tuple[int, ...]]] = {
 
 RARE: Mapping[str, tuple[Sides, tuple[int, ...]]] = {
     "0.1 of the seeds fail, others 0.9; beside 0.81": (beside(0.9, 0.1), (5, 8, 16, 30, 45)),
+    "0.1 of the seeds fail, others 0.9; beside 0.81, of 50 episodes": (beside(0.9, 0.1, 50), (5, 8, 16, 30, 45)),
     "0.2 of the seeds fail, others 0.9; beside 0.72": (beside(0.9, 0.2), (5, 8, 16, 30, 45)),
     "0.7 of the seeds succeed at 0.02, others always; beside 0.31": (
         (Seeds(1.0, fails=0.7, failing=0.02), Seeds(0.314)),

@@ -141,7 +141,7 @@ def few_units_note(
 ) -> Iterator[str]:
     """Yield a note on how far intervals from fewer than eight units can be trusted; `few` pairs entrants with units.
 
-    Of a score that `is_rate` it says how low the rate may be where every unit succeeded.
+    Of a score that `is_rate` it says how far the rate may be off where every unit succeeded, or failed.
 
     Source: the lower end of the exact interval of n successes of n: Clopper & Pearson 1934; intervals are Wilson's.
 
@@ -155,8 +155,8 @@ def few_units_note(
     least = ((1 - level) / 2) ** (1 / fewest)
     whose = names_in_words([name for name, _ in below])
     rate = (
-        f" Even if all {fewest:.0f} {units} succeeded, the true rate could be as low as {least:.2f}, by the exact "
-        f"interval of a share; Wilson's, which is shown, is shorter there."
+        f" The exact interval of a rate reaches down to {least:.2f} where {fewest:.0f} {units} all succeed, and up to "
+        f"{1.0 - least:.2f} where as many all fail; Wilson's, which is shown, is shorter there."
     )
     yield (
         f"The results of {whose} are worth fewer than eight independent {units}: so few say little about how much "
@@ -290,7 +290,7 @@ RARE: Mapping[str, tuple[str, str, int, Mapping[int, int]]] = {
 Their words hold for what is maximized and what is minimized: such a figure as 0.9 would be a good score or a bad one.
 """
 TOLD_BESIDE_STEADY: Mapping[str, Mapping[int, int]] = {
-    "seeds": {3: 2, 5: 12, 8: 18, 16: 16, 30: 7},
+    "seeds": {3: 0, 5: 11, 8: 33, 16: 20, 30: 5},
     "off": {3: 11, 5: 34, 8: 38, 16: 18},
 }
 """In how many of 100 cases two equals are told apart, one being so, the other's units alike: `bench.few_seeds` and, of
@@ -327,7 +327,9 @@ def rare_note(world: str, n_units: float, *, is_beside: bool = False, is_compare
     compared = ", and comparisons less often than they say" if is_compared else ""
     if is_compared and world in TOLD_BESIDE_STEADY:
         told = TOLD_BESIDE_STEADY[world][known]
-        compared = f", and two equals, one like this and one with steady {units}, would be told apart in {told}"
+        compared = (
+            f", and two equals, one like this and one with steady {units}, would be told apart in {told or 'none'}"
+        )
     yield (
         f"A rare failure may not be among so few {units}. If {what}, an interval of 95 % from {known} {units}{fewest} "
         f"would hold in only {held[known]} of 100 cases{compared}."

@@ -231,11 +231,11 @@ def _interval(pair: PairRows, row: Record, effect: str) -> str:
     alone = " of this pair alone" if _n_tested(pair.table) > 1 else ""
     # Of weighted ranks the interval is not that of the test beside it.
     how = (
-        " by percentiles of resamples, also mirrored"
+        ", from percentiles of resamples and their mirror image"
         if str(meta.get("contrast_interval")).startswith("percentiles")
         else ""
     )
-    return f"({level}interval{how}{alone}: {low} to {high})"
+    return f"({level}interval{alone}{how}: {low} to {high})"
 
 
 def chances(pair: PairRows) -> Sequence[str]:
@@ -244,10 +244,14 @@ def chances(pair: PairRows) -> Sequence[str]:
     if not isinstance(p_value, float):
         return ()
     n_all, level = _n_tested(pair.table), float(pair.table.meta.get("level", 0.95))
-    test = f"p {format_p(p_value)}, {pair.table.meta.get('test', 'test')}, two-sided"
+    # How far equal seeds may be off is exact at the level alone: beside 0.274 five zeros have a p of 0.20, not of 0.18.
+    is_exact = p_value <= 1.0 - level or not _of_equal_seeds(pair)
+    p = f"p {format_p(p_value)}" if is_exact else f"p > {1.0 - level:.2g}"
+    test = f"{p}, {pair.table.meta.get('test', 'test')}, two-sided"
     if n_all < 2:
         return (
-            f"This is the only pair: {test}. The test of the board, which says who is separable, is more cautious.",
+            f"This is the only pair of those with a rank: {test}. The test of the board, which says who is separable, "
+            "is more cautious.",
         )
     pairs = f"all {n_all:,} pairs of the board"
     if pair.forth.get("separable") is True and not is_by_rule(pair.forth):
@@ -359,11 +363,12 @@ def ahead_by(pair: PairRows) -> float | None:
     return -value if column.direction == "minimize" else value
 
 
-def evidence_needed(pair: PairRows) -> Sequence[str]:
+def evidence_needed(pair: PairRows, board: Table | None) -> Sequence[str]:
     """Return how many times as much evidence would tell two apart that are not, as a range over the interval.
 
     Nothing is said where the board says no degrees of freedom: of scores that move in steps, over all snapshots, and of
-    snapshots of before; nor of seeds that are all equal. Source: `times_the_units`.
+    snapshots of before; nor of seeds that are all equal, or of who lacks a result on the `board`: what stands for it
+    there spreads the difference as no result would. Source: `times_the_units`.
     """
     effect, power, row = pair.effect, pair.table.meta.get("power"), pair.forth
     if effect is None or not isinstance(power, Mapping) or row.get("separable") is not False:
@@ -373,7 +378,7 @@ def evidence_needed(pair: PairRows) -> Sequence[str]:
         return ()
     if not power.get("freedom") or pair.table.meta.get("over_snapshots"):
         return ()
-    if {pair.a, pair.b}.intersection(pair.table.meta.get(EQUAL_SEEDS, ())):
+    if _of_equal_seeds(pair) or any(row.get("n_included") != row.get("n_attempted") for row in _on_board(pair, board)):
         return ()
     if effect == RELATIVE_SKILL:
         point, low, high = log_points(np.array([point, low, high])).tolist()
@@ -397,6 +402,14 @@ def evidence_needed(pair: PairRows) -> Sequence[str]:
         f"To detect this difference with {100 * float(power['power']):g} % probability would take about "
         f"{how_much.get(two_digits(as_seen), f'{two_digits(as_seen)} times the data')} ({said}).",
     )
+
+
+def _on_board(pair: PairRows, board: Table | None) -> Iterator[Record]:
+    return (row for row in (() if board is None else board.records()) if row.get("entrant") in (pair.a, pair.b))
+
+
+def _of_equal_seeds(pair: PairRows) -> bool:
+    return not {pair.a, pair.b}.isdisjoint(pair.table.meta.get(EQUAL_SEEDS, ()))
 
 
 # The sentences on the tests of two entrants, and on how many more examples would show a difference.

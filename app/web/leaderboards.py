@@ -275,7 +275,7 @@ def _compare(
             *tested(pair, tests),
             *beside_baseline(pair),
             *flagged(pair, ranked),
-            *(same_rows(pair, ranked) or evidence_needed(pair)),
+            *(same_rows(pair, ranked) or evidence_needed(pair, ranked)),
             *examples_needed(pair, metric, comparisons, tests, pages.unit(manifest)),
         ),
         rows_of_pair(view.table, a, b, both_orders=False),

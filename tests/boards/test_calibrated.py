@@ -217,7 +217,7 @@ def test_few_units_are_named_with_what_they_can_hold() -> None:
     (of_no_rate,) = few_units_note([("A", 5.0), ("B", 16.0)], "seeds", 0.95)
 
     assert note.startswith("The results of A are worth fewer than eight independent seeds:")
-    assert "as low as 0.48" in note
+    assert "reaches down to 0.48 where 5 seeds all succeed, and up to 0.52" in note
     assert "rate" not in of_no_rate
     assert list(few_units_note([("B", 16.0)], "seeds", 0.95)) == []
 
@@ -331,7 +331,7 @@ NOTES: dict[str, tuple[Callable[[], Iterable[str]], str | None]] = {
     "fewer than five seeds": (lambda: rare_note("seeds", 4.9), "from 3 seeds would"),
     "fewer than simulated": (lambda: rare_note("seeds", 2.9), "from 3 seeds, the fewest that were simulated, would"),
     "one seed": (lambda: rare_note("seeds", 1.9), None),
-    "seeds beside steady ones": (lambda: rare_note("seeds", 5.0), "with steady seeds, would be told apart in 12."),
+    "seeds beside steady ones": (lambda: rare_note("seeds", 5.0), "with steady seeds, would be told apart in 11."),
     "seeds of one alone": (lambda: rare_note("seeds", 5.0, is_compared=False), "in only 52 of 100 cases."),
     "places among five": (lambda: rare_places_note(5, 41), "worst of a hundred"),
     "places among four": (lambda: rare_places_note(4, 41), None),

@@ -129,7 +129,7 @@ def test_pairs_are_better_worse_equivalent_or_undecided(method: str) -> None:
         assert (words["A", "B"], words["A", "D"]) == ("equivalent", "undecided")
         said = verdict(find_pair(tables.pairwise, "A", "B"), measured_by(tables.pairwise, manifest))
         assert "differ by less than 0.02, which does not matter" in said
-        assert "times the data" in evidence_needed(find_pair(tables.pairwise, "A", "D"))[0]
+        assert "times the data" in evidence_needed(find_pair(tables.pairwise, "A", "D"), None)[0]
 
 
 @pytest.mark.parametrize(

@@ -148,11 +148,12 @@ def test_an_interval_without_width_is_flagged() -> None:
     assert (actual.point, actual.low, actual.high, actual.reason) == (1.0, 1.0, 1.0, "all_equal")
     assert (
         "equal: 2 seeds that hardly differ have a score of 1. Others may do otherwise and not be among 2, so "
-        "comparisons count with a score that is off by up to 0.776."
+        "comparisons count with a score that is off by up to 0.776 to either side (exact and one-sided, unlike the "
+        "interval of the score)."
     ) in table.notes
     # What is kept of a measurement says so, too.
     assert unpack_measurement(pack_measurement(equal)).measurement.rows["equal_seeds"] == (
-        (2, pytest.approx(0.7764, abs=5e-5)),
+        (2, pytest.approx(0.7764, abs=5e-5), pytest.approx(0.7764, abs=5e-5), 0.1),
     )
     assert actual.calibrated is not None
     assert (actual.calibrated.low or 0.0) < actual.calibrated.high
@@ -177,7 +178,8 @@ def test_pairs_say_whose_seeds_are_all_equal() -> None:
     for notes in (found.pairwise.notes, lettered.notes, caveats_of(found.pairwise)):
         assert [note for note in notes if note.startswith("zero")] == [
             "zero: 12 seeds that hardly differ have a score of 0. Others may do otherwise and not be among 12, so "
-            "comparisons count with a score that is off by up to 0.221."
+            "comparisons count with a score that is off by up to 0.221 to either side (exact and one-sided, unlike the "
+            "interval of the score)."
         ]
         assert any(
             note.startswith("The results of poor are worth fewer than eight independent seeds") for note in notes
@@ -195,8 +197,8 @@ def test_what_more_seeds_would_find_is_not_said_where_seeds_are_equal() -> None:
 
     assert both.pairwise is not None
     assert found.pairwise is not None
-    assert evidence_needed(find_pair(found.pairwise, "good", "near"))
-    assert not evidence_needed(find_pair(found.pairwise, "poor", "zero"))
+    assert evidence_needed(find_pair(found.pairwise, "good", "near"), None)
+    assert not evidence_needed(find_pair(found.pairwise, "poor", "zero"), None)
     assert (found.leaderboard.meta["equal_seeds"], "difference" in found.leaderboard.meta["power"]) == (["zero"], True)
     assert "difference" not in tables(poor, zero).leaderboard.meta["power"]
     assert "equal_seeds" not in both.leaderboard.meta

@@ -1,5 +1,6 @@
 """What a sentence about two entrants says they differ by: the board's own score, in its own units."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -151,7 +152,7 @@ def test_an_interval_that_is_not_of_the_test_beside_it_says_so(how: str, is_told
     told = replace(pairs, meta={**pairs.meta, "contrast_interval": how})
     said = verdict(find_pair(told, "Good", "Poor"), measured_by(told, declared))
 
-    assert ("interval by percentiles of resamples, also mirrored: " in said) is is_told
+    assert ("interval, from percentiles of resamples and their mirror image: " in said) is is_told
 
 
 def test_two_that_differ_by_rounding_alone_take_more_data_than_there_can_be() -> None:
@@ -161,7 +162,7 @@ def test_two_that_differ_by_rounding_alone_take_more_data_than_there_can_be() ->
     assert pairs is not None
     pair = find_pair(pairs, "Good", "Fair")
     equal = {"separable": False, "advantage": 1e-17, "advantage_lower": -0.1, "advantage_upper": 0.1}
-    (said,) = evidence_needed(replace(pair, forth={**pair.forth, **equal}))
+    (said,) = evidence_needed(replace(pair, forth={**pair.forth, **equal}), None)
 
     assert "if they do not differ, no amount is enough" in said
 
@@ -219,7 +220,41 @@ def test_over_so_few_tasks_no_amount_of_data_is_named(method: str) -> None:
     pair = find_pair(pairs, "Good", "Poor")
 
     assert pair.forth["separable"] is False
-    assert evidence_needed(pair) == ()
+    assert evidence_needed(pair, None) == ()
+
+
+def test_of_a_pair_in_which_somebody_lacks_a_result_no_amount_of_data_is_named() -> None:
+    """What stands in a gap counts as a result, and spreads the difference as no result would."""
+    board = Mean(name="b", method="mean", metric="error")
+    pairs = compute_board(benchmark(board), board, rows()).pairwise
+    assert pairs is not None
+    pair = find_pair(pairs, "Good", "Fair")
+    open_ = {"separable": False, "advantage": 0.05, "advantage_lower": -0.1, "advantage_upper": 0.2}
+    pair = replace(pair, forth={**pair.forth, **open_})
+    columns = (Column("entrant", "Entrant", kind="text"), Column("n_included", "In"), Column("n_attempted", "Of"))
+
+    def said(*included: int) -> Sequence[str]:
+        ranked = tuple((name, n, 3) for name, n in zip(("Good", "Fair", "Poor"), included, strict=True))
+        return evidence_needed(pair, Table("leaderboard/b", "B", columns, ranked))
+
+    assert said(3, 3, 3)
+    assert said(3, 3, 2) == said(3, 3, 3)
+    assert (said(2, 3, 3), said(3, 2, 3)) == ((), ())
+
+
+@pytest.mark.parametrize(("equal", "p", "words"), [
+    (["Good"], 0.1831, "p > 0.05, "), (["Poor"], 0.1831, "p = 0.1831, "), (["Fair"], 0.031, "p = 0.0310, "),
+])  # fmt: skip
+def test_a_p_of_equal_seeds_is_said_as_far_as_it_is_exact(equal: list[str], p: float, words: str) -> None:
+    """Five zeros are 0.274 off with a probability of 0.726 to the fifth, 0.2; the t of it said 0.18."""
+    board = Mean(name="b", method="mean", metric="error")
+    pairs = compute_board(benchmark(board), board, rows()).pairwise
+    assert pairs is not None
+    pairs = replace(pairs, meta={**pairs.meta, "equal_seeds": equal})
+    pair = find_pair(pairs, "Good", "Fair")
+
+    (said,) = chances(replace(pair, forth={**pair.forth, "p_value": p, "separable": False}))
+    assert words in said
 
 
 def test_a_pair_with_the_baseline_says_why_the_score_has_another_interval() -> None:

@@ -779,10 +779,16 @@ def _equal_seeds(spec: EstimateBoard, contenders: Sequence[Measurement], units: 
     for measurement in contenders if len(contenders) > 1 else ():
         for row in measurement.rows.get(EQUAL_SEEDS, ()):
             names.setdefault((_point(measurement, spec.ranked), *row), []).append(measurement.entrant)
-    for (value, n, reach), own in names.items():
+    for (value, n, reach, if_equal, none_from), own in names.items():
+        how_far = (
+            f"up to {reach:.3g} to either side (exact and one-sided, unlike the interval of the score)"
+            if reach == if_equal
+            else f"up to {reach:.3g} to either side: it would be {if_equal:.3g} if they were equal, and is by our "
+            f"convention less the further they are apart, and nothing from {none_from:g} on"
+        )
         yield (
             f"{names_in_words(own)}: {n} {units} that hardly differ have a score of {value:.3g}. Others may do "
-            f"otherwise and not be among {n}, so comparisons count with a score that is off by up to {reach:.3g}."
+            f"otherwise and not be among {n}, so comparisons count with a score that is off by {how_far}."
         )
 
 

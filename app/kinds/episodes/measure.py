@@ -229,7 +229,8 @@ class DrawnScore:
     """Replicates [n_resamples] of a score in its own unit, their precision, and its seeds by number, [n_seeds].
 
     Its seeds are `apart` by so much on some task, as means; 0 where no resample differs. `reach` is how far the score
-    may lie off where they are equal, or nearly: `left_open`. Both are in the same unit.
+    may lie off where they are equal, or nearly, and `reach_if_equal` how far if they were: `left_open`. All are in the
+    same unit.
     """
 
     replicates: FloatArray
@@ -237,6 +238,7 @@ class DrawnScore:
     seeds: IntArray
     apart: float
     reach: float | None = None
+    reach_if_equal: float | None = None
 
 
 @dataclass(frozen=True)
@@ -295,9 +297,11 @@ class _Episodes:
         return left_open(score, range_of(self.manifest.metrics[self.spec.ranked]), drawn.level, own)
 
     def equal_seeds(self) -> Iterator[tuple[Cell, ...]]:
-        """Yield the number of seeds and how far the score may lie off where they are all equal, or nearly."""
+        """Yield the number of seeds that are all equal, or nearly, and their reaches; from how far apart on none is."""
         if self.drawn is not None and self.drawn.reach is not None:
-            yield len(self.drawn.seeds), self.drawn.reach
+            within = range_of(self.manifest.metrics[self.spec.ranked])
+            none_from = NEARLY * (within.high - within.low)
+            yield len(self.drawn.seeds), self.drawn.reach, self.drawn.reach_if_equal, none_from
 
     def elsewhere(self) -> dict[str, float]:
         """Return the score that ranks without each task and with other weights; of a single task without conditions."""
@@ -454,7 +458,10 @@ class _Episodes:
             return (*about, *[None] * 7, 0, 0, why)
         ranked, average = intervals[metric], intervals.get(f"{metric}:mean", intervals[metric])
         scored = rows & ~np.isnan(self.rows.scores.value(metric))
-        n_seeds = 0 if self.rows.scores.seed is None else len(np.unique(self.rows.scores.seed[scored]))
+        units = self.rows.scores.seed
+        n_units = 0 if units is None else len(np.unique(units[scored]))
+        # Without seeds the units are items, and there is one run of each.
+        n_seeds = n_units if self.manifest.part.has_seeds() else min(n_units, 1)
         note = _reason(ranked)
         shown = None if note is None else note.replace("_", " ")
         ours = calibrated_cells(self.calibrated(metric, metric, rows))
@@ -818,7 +825,8 @@ def left_open(score: DrawnScore, within: Range, level: float, own: FloatArray) -
     """
     point = float(score.replicates.mean())
     equal = max(0.0, 1.0 - score.apart / (NEARLY * (within.high - within.low))) if within.is_bounded else 0.0
-    reach = equal * (reach_of_equals(point, within, len(score.seeds), level) or 0.0)
+    if_equal = reach_of_equals(point, within, len(score.seeds), level) or 0.0
+    reach = equal * if_equal
     quantile = float(stdtrit(score.precision.freedom, (1.0 + level) / 2.0))
     error = reach / (quantile * math.sqrt(score.precision.inflation))
     moved = score.replicates - point
@@ -827,7 +835,7 @@ def left_open(score: DrawnScore, within: Range, level: float, own: FloatArray) -
     if not np.ptp(moved) > ROUNDING * abs(point):
         moved = ndtri(own)
         moved -= moved.mean()
-    return replace(score, replicates=point + error / moved.std(ddof=1) * moved, reach=reach)
+    return replace(score, replicates=point + error / moved.std(ddof=1) * moved, reach=reach, reach_if_equal=if_equal)
 
 
 def own_names(scores: ScoreTable, metric: str, entrant: str, seeds: IntArray) -> list[tuple[str, str]]:

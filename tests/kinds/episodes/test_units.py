@@ -43,9 +43,12 @@ def tables(folder: Path) -> dict[str, Table]:
 
 @pytest.mark.heavy
 def test_questions_of_one_seed_have_intervals(tmp_path: Path) -> None:
-    """A model that was run once has as many units as questions."""
-    board = tables(tmp_path)["leaderboard/acc"]
+    """A model that was run once has as many units as questions, and one seed, by the board and by task."""
+    found = tables(tmp_path)
+    board = found["leaderboard/acc"]
     rows = list(board.records())
+
+    assert {row["n_seeds"] for table in (board, found["breakdown/acc"]) for row in table.records()} == {1}
 
     assert [row["acc_calibrated_units"] for row in rows] == [200.0, 200.0]
     assert all(row["acc_calibrated_low"] < row["acc"] < row["acc_calibrated_high"] for row in rows)
