@@ -239,6 +239,16 @@ SHARE_STEMS = ("auc", "pr_auc", "ap", "ap_ydf", "pr_auc_ydf", "ndcg_", "recall",
 ENDS = {"_lower": -1, "_upper": 1}
 """Ends of intervals are never drawn in."""
 
+
+def way_of(column: str) -> int:
+    """Return the way in which a column is rounded: −1 for low ends, 1 for high ones, 0 for what is no end.
+
+    >>> way_of("difference_lower"), way_of("difference")
+    (-1, 0)
+    """
+    return next((way for ending, way in ENDS.items() if column.endswith(ending)), 0)
+
+
 COUNTS = frozenset({"weight", "n_examples"})
 
 VALUES = frozenset({"residual", "mean", "rmse", "centre"})
@@ -290,8 +300,7 @@ class RowSteps:
         step = self.step(table, column)
         if step is None:
             return cell
-        end = next((way for ending, way in ENDS.items() if column.endswith(ending)), 0)
-        rounded = in_steps(float(cell), step, end)
+        rounded = in_steps(float(cell), step, way_of(column))
         return round(rounded) if isinstance(cell, int) else rounded
 
     def step(self, table: str, column: str) -> float | None:
@@ -363,19 +372,26 @@ def _coarse(column: str, cell: Cell, digits: int) -> Cell:
     if column in HIDDEN:
         return None
     if column == "examples_needed" and isinstance(cell, int):
-        return round(significant(cell, 1))
+        # Rounded up: of fewer than are needed the power is less than the one that is stated.
+        return round(_outwards(cell, 1, 1))
     if not isinstance(cell, float):
         return cell
     if column in ("first_resamples_share", "p_a_beats_b"):
         return round(cell, 2)
-    if column == "first_p":
+    if column.startswith(P_VALUES):
         # Rounded up, so that it stays a p-value, and on its side of any level of two digits.
         step = 10.0 ** (math.floor(math.log10(max(cell, LEAST_P))) - 1)
-        return min(1.0, round(math.ceil(round(cell / step, 7)) * step, 12))
-    if column.startswith("p_"):
-        return max(LEAST_P, significant(cell, ROUGH))
+        shown = min(1.0, round(math.ceil(round(cell / step, 7)) * step, 12))
+        return shown if column == "first_p" else max(LEAST_P, shown)
+    if (way := way_of(column)) and cell:
+        return _outwards(cell, ROUGH, way)
     # A difference is of two numbers that are in steps already: what is beyond `digits` is rounding of the machine.
     return significant(cell, digits if column in ("a", "b", "difference") else ROUGH)
+
+
+def _outwards(value: float, digits: int, way: int) -> float:
+    """Return a number of so many significant digits that is never on the inner side, above for `way` 1."""
+    return in_steps(value, 10.0 ** (math.floor(math.log10(abs(value))) - digits + 1), way)
 
 
 # What a table of private labels says of its rounding, and with how many digits its numbers are shown. Without it who
@@ -385,13 +401,13 @@ N_UNITS = [column.name for column in COLUMNS[1:]].index("n_units")
 """Where rows of intervals, without their entrant, have the number of units of their task."""
 
 OF_PAIRS = (
-    "; differences are of these, their ends and p-values to 2 digits, examples needed to 1; no p-value is below "
-    "{least:g}"
+    "; differences, and examples needed, are of these; ends of differences outwards, to 2 digits; p-values up, to 2 "
+    "digits, those of pairs at least to {least:g}; examples needed up, to 1 digit"
 )
 
 OF_TESTS = (
-    "mean differences to steps of at least half a standard error, p-values to 2 digits and not below {least:g}, "
-    "examples needed to 1 digit"
+    "mean differences, which are of scores that are not rounded, to steps of at least half a standard error, p-values "
+    "up, to 2 digits and at least to {least:g}, examples needed up, to 1 digit"
 )
 
 

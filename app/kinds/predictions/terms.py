@@ -253,8 +253,9 @@ SECRET = (
         "label_rounding",
         "Digits of private labels",
         "Numbers computed from private labels are published in steps of 1, 2 or 5 times a power of ten, at least "
-        "half a standard error each, and in no more significant digits than the manifest allows. Ends of intervals are "
-        "rounded outwards. Anything finer is noise, but many noisy digits together would reveal the labels.",
+        "half a standard error each, and in no more significant digits than the manifest allows. Ends of intervals, "
+        "also of differences, are rounded outwards, p-values and examples needed up. Anything finer is noise, but many "
+        "noisy digits together would reveal the labels.",
         "step ≥ ½ standard error",
     ),
     GlossaryEntry(

@@ -127,9 +127,9 @@ def test_every_table_of_private_labels_says_how_its_numbers_are_rounded(roomy_si
 
     assert told[""] == told["/pairwise"] == told["/comparisons"]
     assert told[""].startswith(SCORES)
-    assert "no p-value is below 0.0001." in told[""]
+    assert "p-values up, to 2 digits, those of pairs at least to 0.0001;" in told[""]
     assert told["/intervals"] == f"{SCORES}ends of their intervals outwards.{OFF}"
-    assert told["/tests"].startswith(f"{ROUNDED}mean differences to steps of at least half a standard error, p-values")
+    assert told["/tests"].startswith(f"{ROUNDED}mean differences, which are of scores that are not rounded, to steps")
     assert told["/confusion"] == f"{ROUNDED}counts to steps of 5.{OFF}"
     assert told["/roc"] == f"{ROUNDED}shares to steps of 0.02, ends of intervals outwards.{OFF}"
     assert (
