@@ -12,7 +12,7 @@ from app.boards.standing import BY_BOTH, BY_RULE, RELATIVE_SKILL, log_points
 from app.boards.statement import flags_in_words
 from app.manifest.model import Direction, Manifest
 from app.names import in_words
-from app.render.text import format_number, plain_words, two_digits
+from app.render.text import format_number, format_p_value, plain_words, two_digits
 from app.stats.rank_sets import times_the_units
 from app.values.table import Cell, Column, Table
 
@@ -334,7 +334,7 @@ def _n_tested(table: Table) -> int:
 
 def format_p(p_value: float) -> str:
     """Return a p-value with = or ≤, since none is exactly zero."""
-    return "≤ 0.0001" if p_value <= LEAST_P else f"= {format_number(p_value, 4)}"
+    return "≤ 0.0001" if p_value <= LEAST_P else f"= {format_p_value(p_value, 4)}"
 
 
 def number_in(row: Record, name: str) -> float:
@@ -453,12 +453,15 @@ def examples_needed(
     counts = {str(record["task"]): _whole(record["n_items"]) for record in tested}
     for record in _records(comparisons, pair):
         if record["metric"] == metric and "examples_needed" in record:
-            return _needed(_whole(record["examples_needed"]), sum(counts.values()), unit, "a difference of this size")
+            return _needed(_whole(record["examples_needed"]), sum(counts.values()), unit, ALONE)
     return [
         sentence
         for record in tested
         for sentence in _needed(_whole(record["examples_needed"]), _whole(record["n_items"]), unit, _by_test(record))
     ][:MAX_SENTENCES]
+
+
+ALONE = "a difference of this size, by a two-sided test of this pair alone,"
 
 
 def _records(table: Table | None, pair: PairRows) -> list[Record]:
@@ -472,7 +475,8 @@ def _whole(cell: Cell) -> int:
 
 
 def _by_test(record: Record) -> str:
-    return f"by the test {record['test']} that {in_words(str(record['entrant_a']))} is better on {record['task']}"
+    better = f"{in_words(str(record['entrant_a']))} is better on {record['task']}"
+    return f"by the one-sided test {record['test']} that {better}"
 
 
 def _needed(n_needed: int, n_given: int, unit: str, what: str) -> list[str]:

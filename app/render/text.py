@@ -38,8 +38,9 @@ def format_cell(column: Column, cell: Cell) -> str:
         if column.name in PROBABILITIES:
             return format_probability(cell, digits)
         least = 10.0**-digits
-        is_below = column.name in P_VALUES and 0.0 < cell < least
-        return f"< {format_number(least, digits)}" if is_below else format_number(cell, digits)
+        if column.name not in P_VALUES or cell <= 0.0:
+            return format_number(cell, digits)
+        return f"< {format_number(least, digits)}" if cell < least else format_p_value(cell, digits)
     if isinstance(cell, int):
         return format_number(cell, 0)
     return in_seconds(datetime.fromisoformat(cell)) if column.kind == "time" else cell
@@ -51,6 +52,15 @@ def format_probability(share: float, digits: int) -> str:
     if share < least:
         return f"< {format_number(least, digits)}"
     return f"> {format_number(1.0 - least, digits)}" if share > 1.0 - least else format_number(share, digits)
+
+
+def format_p_value(p_value: float, digits: int) -> str:
+    """Return a p-value that is not below the last digit: the smallest with one more, so that two of it are shown.
+
+    >>> format_p_value(0.00016, 4), format_p_value(0.0012, 4)
+    ('0.00016', '0.0012')
+    """
+    return format_number(p_value, digits + (p_value < 10.0 ** (1 - digits)))
 
 
 def format_number(number: float, digits: int) -> str:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from app.render.against import format_p
 from app.render.drawings import build_drawings
 from app.values.table import Cell, Column, Table
 from tests.cases.html_pages import page_of
@@ -84,12 +85,14 @@ def test_an_optional_column_without_a_value_is_left_out_of_the_page() -> None:
 
 
 def test_a_small_p_value_is_not_shown_as_zero() -> None:
-    """It is below the last digit, and never nothing."""
-    columns = (Column("entrant_a", "A", "text"), Column("p_value", "p", digits=4))
-    page = page_of(Table("tests/b", "T", columns, (("A", 1e-9), ("B", 0.25))))
+    """It is below the last digit, and never nothing; above it two digits are shown: 0.0003 was not twice 0.0002."""
+    columns = (Column("entrant_a", "A", "text"), Column("p_value", "p", digits=4), Column("p_holm", "p", digits=4))
+    page = page_of(Table("tests/b", "T", columns, (("A", 1e-9, 0.25), ("B", 0.00016, 0.00032))))
 
     assert "&lt; 0.0001" in page
     assert "0.2500" in page
+    assert [f">{p}<" in page for p in ("0.00016", "0.00032")] == [True, True]
+    assert [format_p(p) for p in (0.0001, 0.00016, 0.0012)] == ["≤ 0.0001", "= 0.00016", "= 0.0012"]
 
 
 def test_a_heatmap_shades_by_the_largest_value_of_each_plot() -> None:

@@ -28,8 +28,8 @@ Pair = tuple[NDArray[np.intp], ...]
 OWN_LABELS = "Submitters bring their own labels here, so no two entrants have examples in common: nothing is paired."
 
 AT_THRESHOLDS = (
-    "The accuracy of each side is that at its threshold. Every two thresholds that the manifest declares are compared; "
-    "it declares them before anybody is measured."
+    "The accuracy of each side is that at its threshold. Every two thresholds that the manifest declares (0.5 where it "
+    "declares none) are compared; it declares them before anybody is measured."
 )
 
 MCNEMAR = "McNemar, accuracy"
@@ -69,7 +69,7 @@ def _compared(
         f"{spec.title or spec.name}, every metric pair by pair",
         comparison_columns(part_of(manifest, PredictionsPart).predictions.kind),
         comparison_rows(manifest, spec, comparable, standing),
-        (*note, *_how_paired(manifest)),
+        (*note, *_how_paired(manifest), *_how_needed(manifest, spec)),
         drawn_meta(spec),
     )
 
@@ -85,7 +85,7 @@ def _tested(
         *note,
         "p asks, one-sided, whether A is better than B, as YDF does; a small one among many is no verdict. "
         "Holm's value is two-sided, the same for A against B and B against A, and accounts for every pair and task of "
-        "this table.",
+        f"this table. {_needed_title(part.kind)} are for the one-sided test of this pair alone.",
         *([AT_THRESHOLDS] if part.task_type == "binary" else []),
     )
     rows = _with_holm([_tests(part, spec, contenders, task) for task in _tasks(contenders)])
@@ -134,9 +134,9 @@ def _test_columns(part: Predictions) -> tuple[Column, ...]:
         _right("n_a_only", "Right: A only", test),
         _right("n_b_only", "Right: B only", test),
         Column("mean_difference", "Mean difference", glossary=test, digits=4),
-        Column("p_value", "p", glossary=test, digits=4),
-        Column("p_holm", "p, Holm", glossary="holm", digits=4),
-        needed_column(kind),
+        Column("p_value", "p, one-sided", glossary=test, digits=4),
+        Column("p_holm", "p, Holm, two-sided", glossary="holm", digits=4),
+        needed_column(kind, "one-sided"),
     )
 
 
@@ -146,6 +146,15 @@ def _right(name: str, title: str, test: str) -> Column:
 
 def _how_paired(manifest: Manifest) -> tuple[str, ...]:
     return () if holds_labels(manifest) else (OWN_LABELS,)
+
+
+def _how_needed(manifest: Manifest, spec: EstimateBoard) -> tuple[str, ...]:
+    title = _needed_title(part_of(manifest, PredictionsPart).predictions.kind)
+    level = f"{100 * spec.uncertainty.level:g} %"
+    return (
+        f"{title} are for a two-sided test of this pair alone, at {level}; more where all pairs are tested "
+        "simultaneously, fewer by a one-sided test.",
+    )
 
 
 def _tests(part: Predictions, spec: EstimateBoard, contenders: Sequence[Measurement], task: str) -> _Tests:
@@ -250,10 +259,13 @@ MAX_ENTRANTS = 50
 POWER = 0.8
 
 
-def needed_column(kind: str) -> Column:
-    """Return the column of how many examples, or groups of a ranking, would show a difference."""
-    unit = "Groups" if kind == "ranking" else "Examples"
-    return Column("examples_needed", f"{unit} needed", "integer", glossary="examples_needed")
+def needed_column(kind: str, sides: str) -> Column:
+    """Return the column of how many examples, or groups of a ranking, would show a difference by a test of `sides`."""
+    return Column("examples_needed", f"{_needed_title(kind)}, {sides}", "integer", glossary="examples_needed")
+
+
+def _needed_title(kind: str) -> str:
+    return f"{'Groups' if kind == 'ranking' else 'Examples'} needed"
 
 
 def comparison_columns(kind: str) -> tuple[Column, ...]:
@@ -265,7 +277,7 @@ def comparison_columns(kind: str) -> tuple[Column, ...]:
         Column("a", "Of A", glossary="estimate", digits=4),
         Column("b", "Of B", glossary="estimate", digits=4),
         *(field.column for field in (*contrast_field(difference), *VERDICT)),
-        needed_column(kind),
+        needed_column(kind, "two-sided"),
     )
 
 

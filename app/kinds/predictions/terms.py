@@ -215,8 +215,11 @@ TESTS = (
     GlossaryEntry(
         "examples_needed",
         "Examples needed",
-        "How many examples in all would show a difference of the observed size with 80 % power, if it is the true one. "
-        "Observed differences are uncertain themselves, so this is a guide for the next study and no promise.",
+        "How many examples in all would show a difference of the observed size with 80 % power, if it is the true one "
+        "and this pair alone is tested. In the table of every metric that test is two-sided, of the scores as they are "
+        "shown; in the table of tests it is the one-sided test there. What a board would find of a typical pair is "
+        "with all pairs tested simultaneously. Observed differences are uncertain themselves, so this is a guide for "
+        "the next study and no promise.",
         "((z(1 − α/2) + z(0.8)) × standard deviation of the differences / mean difference)²; "
         "for a one-sided test z(1 − α)",
         "Chow, Shao & Wang 2008, Sample size calculations in clinical research, section 3.1",

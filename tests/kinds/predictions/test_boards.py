@@ -342,6 +342,21 @@ def test_of_a_ranking_groups_are_needed_and_not_items() -> None:
     assert both == pytest.approx(one * 7.85 / 6.18, rel=0.1)
 
 
+def test_each_table_of_pairs_says_by_which_test_so_many_examples_are_needed() -> None:
+    """Two-sided by every metric, one-sided beside the test, both of one pair alone; 0.5 is a threshold undeclared."""
+    truth, scores = two_classes(120)
+    manifest = benchmark(f"{BINARY}, labels: public", ("accuracy",))
+    entrants = [measure(manifest, name, values, truth) for name, values in (("A", scores), ("B", 1.0 - scores))]
+    both, one = (table(board_of(manifest, entrants), kind) for kind in ("comparisons", "tests"))
+    titles = [{column.name: column.title for column in each.columns} for each in (both, one)]
+
+    assert [each["examples_needed"] for each in titles] == [f"Examples needed, {n}-sided" for n in ("two", "one")]
+    assert (titles[1]["p_value"], titles[1]["p_holm"]) == ("p, one-sided", "p, Holm, two-sided")
+    assert "Examples needed are for a two-sided test of this pair alone, at 95 %; more where all" in both.notes[0]
+    assert "Examples needed are for the one-sided test of this pair alone." in one.notes[0]
+    assert "thresholds that the manifest declares (0.5 where it declares none)" in one.notes[1]
+
+
 def test_one_entrant_alone_is_compared_with_nobody() -> None:
     """Its board has its reports, and no tables of pairs."""
     truth, scores = two_classes(40)

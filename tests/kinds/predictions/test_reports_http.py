@@ -133,7 +133,7 @@ def test_a_pair_of_rankings_is_told_of_in_groups(shared_site: Site) -> None:
     page = shared_site.http.get(f"{BOARD.replace('guess', 'groups')}/against?a=First&b=Second").text
 
     assert re.search(r"About [0-9,]+ more groups would be needed .*: [0-9,]+ where there are 30\.", page)
-    assert ">Groups needed</th>" in page.replace(" &darr;", "")
+    assert ">Groups needed, two-sided</th>" in page.replace(" &darr;", "")
     assert "Right: A only" not in page
     assert 'href="/glossary#paired_t"' in page
     assert 'href="/glossary#mcnemar"' not in page
