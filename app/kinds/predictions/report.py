@@ -353,7 +353,8 @@ LAYOUTS: Mapping[str, Layout] = {
         notes=("What is above the threshold is called; without one everything is. A point that no threshold reaches is "
                "blank.",
                "Where labels are private, points are among the thresholds that the curves show: for a declared one "
-               "that which calls most nearly as many examples, else by numbers as they are shown."),
+               "that which calls most nearly as many examples, else by numbers as they are shown, so that a metric "
+               "may differ there from its value on the board."),
     ),
     "thresholds": Layout(
         "Accuracy and volume by threshold",
@@ -743,13 +744,13 @@ def ranking_rows(estimates: Mapping[str, Estimate]) -> dict[str, Rows]:
 
 def operating_rows(task: TaskPredictions, shown: ShownCurve, metrics: Iterable[str]) -> Iterator[tuple[Cell, ...]]:
     """Yield the class, the point's name, its threshold and the shares there, for each threshold and constraint."""
+    near = "near " if task.part.labels == "private" else ""
     for threshold in task.part.thresholds:
-        near = "near " if task.part.labels == "private" else ""
         yield _row(shown, f"{near}score ≥ {threshold:g}", _place_of(task, shown, threshold))
     for metric in metrics:
         constraint = constraint_of(metric)
         if constraint is not None:
-            yield _row(shown, metric.removesuffix("_macro"), _place_where(task, shown, constraint))
+            yield _row(shown, f"{near}{metric.removesuffix('_macro')}", _place_where(task, shown, constraint))
 
 
 def _place_of(task: TaskPredictions, shown: ShownCurve, threshold: float) -> int:

@@ -128,10 +128,12 @@ PLOTS = (
         "operating_points",
         "Operating points",
         "Where a classifier would be used: at the thresholds that the manifest declares (0.5 where it declares none), "
-        "and where a metric at a constraint takes its value. precision@recall=0.8 is at the highest threshold with "
-        "a recall of at least 0.8. Where labels are private, near a declared threshold is the shown one that calls "
-        "most nearly as many examples. A threshold that was chosen by these labels promises a little too much on "
-        "others.",
+        "and where a metric at a constraint takes its value, or near that where labels are private. "
+        "precision@recall=0.8 is at the highest threshold with a recall of at least 0.8. Where labels are private, all "
+        "points are among the few thresholds that are shown: near a declared one is that which calls most nearly as "
+        "many examples, near precision@recall=0.8 the highest whose shown recall is at least 0.8, and the precision "
+        "there may differ from the board's value. A threshold that was chosen by these labels promises a little too "
+        "much on others.",
         source="YDF 0.16, metrics at a constraint, conservative and without interpolation",
     ),
     GlossaryEntry(

@@ -498,7 +498,7 @@ def test_constrained_metrics_of_several_classes_are_the_mean_of_each_against_the
     macro = measure(_constrained(COLOURS, f"{name}_macro", direction), "A", probabilities, Labels("t", (), label))
 
     assert points(macro)[f"{name}_macro"] == pytest.approx(np.mean(each))
-    assert [row[2] for row in macro.rows["operating"]] == ["near score ≥ 0.5", name] * 3
+    assert [row[2] for row in macro.rows["operating"]] == ["near score ≥ 0.5", f"near {name}"] * 3
 
 
 def _constrained(part: str, name: str, direction: str) -> Manifest:

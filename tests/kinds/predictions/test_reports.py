@@ -187,8 +187,11 @@ def test_operating_points_of_private_labels_are_points_of_the_shown_curve() -> N
     labels, scores = two_classes(200)
     measured = measure(benchmark(BINARY, ["precision@recall=0.8"]), "A", scores + np.arange(200) * 1e-5, labels)
     shown = {row["threshold"] for row in rows_of(measured, "roc")}
+    points = rows_of(measured, "operating")
 
-    assert {row["threshold"] for row in rows_of(measured, "operating")} <= shown
+    assert {row["threshold"] for row in points} <= shown
+    assert [row["point"] for row in points] == ["near score ≥ 0.5", "near precision@recall=0.8"]
+    assert points[1]["precision"] != measured.estimates["precision@recall=0.8"].point
 
 
 def test_a_declared_threshold_of_private_labels_is_the_cut_that_calls_as_many() -> None:
