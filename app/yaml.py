@@ -166,6 +166,8 @@ class Builder:
             value = resolve_plain(event.value) if _is_plain(event) else event.value
         except ScalarNotAllowed as refusal:
             self.findings.add(str(refusal), row_of(event), self._place(), event.value)
+        if "\0" in event.value:
+            self.findings.add(_ZERO, row_of(event), self._place(), event.value)
         self._put(value, row_of(event))
 
     def _take_key(self, event: yaml.ScalarEvent) -> None:
@@ -176,6 +178,8 @@ class Builder:
             complaint = "merge keys are not read; write the keys out"
         elif _is_plain(event) and not _is_text(key):
             complaint = "a key must be text; put it in quotes"
+        elif "\0" in key:
+            complaint = _ZERO
         elif key in top.container:
             complaint = "the key occurs twice"
         if complaint is not None:
@@ -260,6 +264,9 @@ MAX_DEPTH = 20
 SHOWN_KEY = 60
 
 _MERGE_KEY = "<<"
+
+_ZERO = "the text contains a zero character, which cannot be stored"
+"""Written as an escape, such as "\\0", which YAML allows."""
 
 _STANDARD_TAG = "tag:yaml.org,2002:"
 

@@ -192,7 +192,7 @@ def _cell_text(cell: Any) -> str | None:
 
 
 def _check_text(column: Any, name: str, n_before: int) -> None:
-    """Refuse bytes that are no UTF-8, which Parquet calls text all the same."""
+    """Refuse bytes that are no UTF-8, which Parquet calls text all the same, and zeros, which no database stores."""
     if not pa.types.is_string(column.type):
         return
     try:
@@ -202,6 +202,9 @@ def _check_text(column: Any, name: str, n_before: int) -> None:
             if cell is not None and not _is_text(cell):
                 raise _Refused("the text is not UTF-8", row, name) from None
         raise
+    first = pc.index(pc.match_substring(column, "\0"), True).as_py()
+    if first >= 0:
+        raise _Refused("the text contains a zero character", n_before + first + 1, name)
 
 
 def _is_text(cell: bytes) -> bool:

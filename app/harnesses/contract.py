@@ -162,6 +162,9 @@ def whole(text: AnyText) -> AnyText:
     return text if text is None else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+BROKEN = "the text holds a zero character or half of a surrogate pair"
+
+
 def sound_rows(run: HarnessRun, rows: Iterator[Row]) -> Iterator[Row]:
     """Yield the rows whose texts a table can hold; others are refused with their place."""
     for row in rows:
@@ -169,11 +172,11 @@ def sound_rows(run: HarnessRun, rows: Iterator[Row]) -> Iterator[Row]:
         if broken is None:
             yield row
         else:
-            run.refuse(row.file, "the text holds half of a surrogate pair", row.row, whole(broken))
+            run.refuse(row.file, BROKEN, row.row, whole(broken))
 
 
 def _is_broken(cell: Any) -> bool:
-    return isinstance(cell, str) and not cell.isascii() and whole(cell) != cell
+    return isinstance(cell, str) and ("\0" in cell or (not cell.isascii() and whole(cell) != cell))
 
 
 def number(value: Any) -> Any:

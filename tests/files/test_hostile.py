@@ -75,3 +75,15 @@ def test_bytes_that_are_no_text_are_named_with_their_place(tmp_path: Path) -> No
 
     (actual,) = problems(tmp_path, content, truth=labels("a", "b"))
     assert (actual.file, actual.row, actual.column, actual.message) == ("p.parquet", 2, "item", "the text is not UTF-8")
+
+
+@pytest.mark.parametrize("is_dictionary", [False, True])
+def test_a_zero_character_is_named_with_its_place(tmp_path: Path, is_dictionary: bool) -> None:
+    """It is UTF-8, and no database stores it: what is not read is not looked at."""
+    plain = pa.array(["a", None, "b\0"])
+    items = plain.dictionary_encode() if is_dictionary else plain
+    content = {"p.parquet": parquet({"item": items, "unread": ["\0"] * 3, "prediction": [0.5, 0.5, 0.5]})}
+
+    (actual,) = problems(tmp_path, content, truth=labels("a", "b"))
+    expected = ("p.parquet", 3, "item", "the text contains a zero character")
+    assert (actual.file, actual.row, actual.column, actual.message) == expected

@@ -291,10 +291,11 @@ def test_tasks_of_one_run_may_have_metrics_of_their_own(tmp_path: Path) -> None:
     assert np.isnan(scores.value("score")).tolist() == of_hellaswag
 
 
-def test_half_of_a_surrogate_pair_is_refused_with_its_row_and_column(tmp_path: Path) -> None:
+@pytest.mark.parametrize("code", [0xD800, 0])
+def test_half_of_a_surrogate_pair_or_a_zero_is_refused_with_its_row_and_column(tmp_path: Path, code: int) -> None:
     """JSON can write one, and no table can hold it."""
     document = json.loads(AGGREGATE.read_text())
-    document["evaluation_results"][0]["evaluation_name"] = "odd " + chr(0xD800)
+    document["evaluation_results"][0]["evaluation_name"] = "odd " + chr(code)
     (path,) = written(tmp_path, {AGGREGATE.name: json.dumps(document).encode()})
     actual = refused([path], SUMMARY.format(column="score"))
 

@@ -7,7 +7,8 @@ import pytest
 from sqlalchemy import func, select, text
 
 from app.db.models import Base
-from tests.cases.walkthrough import BASE, GOOD, PREREG, declare
+from tests.cases.read import parquet
+from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, declare
 from tests.fixtures import Site, SiteAfter
 
 COUNTED = {"rate"}
@@ -74,3 +75,20 @@ def test_what_would_be_refused_is_refused(site: Site, who: str, rows: bytes, key
 
     assert [answer["status"] for answer in answers] == [409, 409]
     assert answers[0]["detail"] == answers[1]["detail"]
+
+
+def test_a_text_that_no_database_stores_is_refused_by_the_trial(site: Site) -> None:
+    """Parquet holds a zero character in a column that is stored, and nothing is stored in a trial."""
+    recorded = MANIFEST.replace("leaked: null", "leaked: null, recorded: [note]").replace("slug: tiny", "slug: noted")
+    site.http.post("/benchmarks", content=recorded, headers=site.auth("steward")).raise_for_status()
+    rows = parquet({"model": ["New"], "task": ["t1"], "MASE": [1.0], "note": ["a\0b"]})
+    dry, sent = (
+        site.http.post(
+            f"/benchmarks/noted/submissions{query}", files=[("files", ("r.parquet", rows))], headers=site.auth()
+        )
+        for query in ("?dry_run=true", "")
+    )
+
+    assert (dry.status_code, sent.status_code, dry.json()["problems"]) == (422, 422, sent.json()["problems"])
+    (problem,) = dry.json()["problems"]
+    assert [problem[name] for name in ("file", "row", "column")] == ["r.parquet", 1, "note"]

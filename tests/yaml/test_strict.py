@@ -131,6 +131,15 @@ def test_a_nul_is_refused_with_its_position() -> None:
     assert problem.message.startswith("character 9 is U+0000")
 
 
+@pytest.mark.parametrize(("text", "column"), [('a: 1\nb: ["x\\0"]\n', "b.0"), ('a: 1\n"b\\u0000": 1\n', "b\\x00")])
+def test_a_nul_that_is_written_as_an_escape_is_refused_with_its_line(text: str, column: str) -> None:
+    """YAML allows it and a database stores none: a trial of a manifest would pass and the manifest fail."""
+    problem = the_problem(text)
+
+    assert (problem.row, problem.column) == (2, column)
+    assert problem.message == "the text contains a zero character, which cannot be stored"
+
+
 def test_text_over_the_limit_is_refused_before_it_is_read() -> None:
     """A text of one byte more than allowed is refused, one of exactly the limit is read."""
     fits = b"a: 1" + b" " * (KIB_64 - 4)
