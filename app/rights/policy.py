@@ -1,9 +1,10 @@
 """Who may do what: one table, action by role. Routes name the action that they are, pages ask the same table what to
 show, and docs/security.md and the tests are made from it.
 
-A cell says which scope a token needs where its holder has that role; an empty cell gives the role nothing. An admin is
-steward of every benchmark. A browser session that began a while ago has to sign in again for what takes the scope
-`steward` or a whole token; who may do the same as its owner need not.
+A cell says which scope a token needs where its holder has that role; an empty cell gives the role nothing. What gives
+rights to somebody takes a whole token, or a narrow one would make a wider one. An admin is steward of every benchmark.
+A browser session that began a while ago has to sign in again for what takes the scope `steward` or a whole token; who
+may do the same as its owner need not.
 
 Nothing here asks the database: who somebody is in a benchmark is looked up by `app.rights.roles`.
 
@@ -13,7 +14,7 @@ Why: docs/adr/023-tokens-and-roles.md.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 
-from app.db.models import Token
+from app.db.models import SCOPES, Token
 from app.errors import Forbidden, SignedInLongAgo
 from app.names import clip_for_message, first_few
 
@@ -58,16 +59,16 @@ class Right:
 ROLES = tuple(field.name for field in fields(Right) if field.name != "refusal")
 
 
-def _of_stewards(refusal: str = "Only a steward of {slug} may do this.") -> Right:
-    return Right(refusal, steward=STEWARD)
+def _of_stewards(refusal: str = "Only a steward of {slug} may do this.", scope: str = STEWARD) -> Right:
+    return Right(refusal, steward=scope)
 
 
 def _of_any_steward(what: str) -> Right:
     return Right(f"Only stewards {what}; an admin creates tokens of that role.", any_steward=STEWARD)
 
 
-def _of_admins(what: str) -> Right:
-    return Right(f"Only an admin may {what}.", admin=STEWARD)
+def _of_admins(what: str, scope: str = STEWARD) -> Right:
+    return Right(f"Only an admin may {what}.", admin=scope)
 
 
 RIGHTS: Mapping[str, Right] = {
@@ -127,10 +128,10 @@ RIGHTS: Mapping[str, Right] = {
     "see who may read a benchmark": _of_stewards(),
     "let more people read a benchmark": _of_stewards(),
     "see who has a role": _of_stewards(),
-    "grant or revoke a role": _of_stewards(),
+    "grant or revoke a role": _of_stewards(scope=WHOLE),
     "link tokens as one owner": _of_stewards(),
     "move an entrant": _of_stewards(),
-    "invite to a benchmark": _of_stewards("Only a steward of {slug} may invite to it."),
+    "invite to a benchmark": _of_stewards("Only a steward of {slug} may invite to it.", WHOLE),
     "revoke an invitation": _of_stewards("Only an admin, or a steward of its benchmark, may revoke an invitation."),
     "attest a registration": _of_stewards(
         "Only a steward of a benchmark that it was registered for, or an admin, may attest it."
@@ -142,10 +143,12 @@ RIGHTS: Mapping[str, Right] = {
     "see what needs a steward": _of_any_steward("see what needs one"),
     "see the invitations": _of_any_steward("see the invitations"),
     # Of admins.
-    "create a token": _of_admins("create tokens"),
+    "create a token": _of_admins("create tokens", WHOLE),
     "revoke a token": _of_admins("revoke tokens"),
-    "appoint or remove a steward": _of_admins("appoint or remove stewards"),
-    "invite stewards, or to the whole server": _of_admins("invite stewards, or submitters to the whole server"),
+    "appoint or remove a steward": _of_admins("appoint or remove stewards", WHOLE),
+    "invite stewards, or to the whole server": _of_admins(
+        "invite stewards, or submitters to the whole server", WHOLE
+    ),
     "see all of the tokens and of the audit": _of_admins("see this"),
 }  # fmt: skip
 
@@ -174,11 +177,17 @@ class Holder:
         return cls(token.id, token.name, token.role, benchmarks, scopes, entrants)
 
     def has(self, scope: str) -> bool:
-        """Say whether the limits of the token leave it a scope, as a cell of the table names it."""
+        """Say whether the limits of the token leave it a scope, as a cell of the table names it.
+
+        One that is limited to entrants has at most `read` and `submit`: what a steward does is about others, too.
+        """
         if scope == WHOLE:
             return self.scopes is None and self.entrants is None
+        held = frozenset(SCOPES) if self.scopes is None else self.scopes
+        if self.entrants is not None:
+            held -= {STEWARD}
         wanted = {SUBMIT, STEWARD} if scope == WRITE else {scope}
-        return scope == ANY or self.scopes is None or not wanted.isdisjoint(self.scopes)
+        return scope == ANY or not wanted.isdisjoint(held)
 
     def may_write_to(self, slug: str) -> bool:
         """Say whether the token's limits allow this benchmark, whatever its role there."""

@@ -255,8 +255,7 @@ def _refuse_last(session: Session, benchmark: Benchmark, token: Token, role: str
 
 def _is_able(token: Token, slug: str) -> bool:
     """Say whether the limits of a token let it do a steward's work in a benchmark."""
-    is_for = token.benchmarks is None or slug in token.benchmarks
-    return is_for and token.role != "submitter" and (token.scopes is None or "steward" in token.scopes)
+    return policy.allows("grant or revoke a role", Holder.of(token), Relation(slug, frozenset({"steward"})))
 
 
 def _note(session: Session, benchmark: Benchmark, token: Token, role: Role, by_id: int, *, granted: bool) -> None:

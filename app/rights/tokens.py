@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, ScalarSelect, any_, func, literal, or_, select
+from sqlalchemy import ColumnElement, ScalarSelect, func, literal, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
@@ -224,10 +224,10 @@ def useless_as_admin(session: Session, given: str) -> str | None:
 def _admins(session: Session) -> Sequence[int]:
     """Return the admin tokens that keep an admin's rights unless revoked.
 
-    One that expires is not the last one, nor is one that is for reading or submitting alone.
+    One that expires is not the last one, nor is one that is limited: it makes no other.
     """
     lasting = select(Token.id).where(Token.role == "admin", Token.revoked_at.is_(None), Token.expires_at.is_(None))
-    return session.scalars(lasting.where(or_(Token.scopes.is_(None), literal("steward") == any_(Token.scopes)))).all()
+    return session.scalars(lasting.where(Token.scopes.is_(None), Token.entrants.is_(None))).all()
 
 
 def _store_token(session: Session, name: str, role: str, text: str, bounds: Bounds = UNBOUNDED) -> Token:

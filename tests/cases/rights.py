@@ -57,6 +57,8 @@ class Person:
         if "admin" in self.roles:
             cells += [cell for cell in (right.steward, right.any_steward) if cell is not None]
         cells = [cell for cell in cells if not is_stale or cell not in (STEWARD, WHOLE)]
+        if self.entrants is not None:
+            return any(COVERED_BY[cell] & {"read", "submit"} for cell in cells)
         return any(self.scopes is None or not COVERED_BY[cell].isdisjoint(self.scopes) for cell in cells)
 
 
@@ -76,8 +78,12 @@ PEOPLE = (
     Person("elsewhere", STEWARDS, benchmarks=("other",)),
     Person("reading", STEWARDS, ("read",)),
     Person("submitting", STEWARDS, ("submit",)),
+    Person("deciding", STEWARDS, ("steward",)),
+    Person("naming", STEWARDS, entrants=("Good",)),
     Person("stale", STEWARDS, is_stale=True, token="here"),
     Person("watching", frozenset({"holder", "admin"}), ("read",)),
+    Person("ruling", frozenset({"holder", "admin"}), ("steward",)),
+    Person("named", frozenset({"holder", "admin"}), entrants=("Good",)),
     Person("owner", frozenset({"holder", "owner", "submitter"}), token="alice"),
     Person("here", STEWARDS),
     Person("admin", frozenset({"holder", "admin"})),

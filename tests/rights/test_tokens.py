@@ -71,14 +71,15 @@ def test_what_signs_no_admin_in_is_said_of_what_is_a_token(session: Session) -> 
 
 
 def test_the_last_token_that_stays_an_admin_s_is_not_revoked(session: Session) -> None:
-    """One that ends, or is for other work, is none; nor is one that was revoked before."""
+    """One that ends, or is limited, is none: it makes no other token; nor is one that was revoked before."""
     (last,) = made(session, "root", role="admin")
     ends = sql.now(session) + timedelta(days=1)
-    for name, bounds in (("ends", Bounds(ends)), ("reads", Bounds(scopes=["read", "submit"]))):
+    limited = {"reads": Bounds(scopes=["read", "submit"]), "decides": Bounds(scopes=["steward"])}
+    for name, bounds in {"ends": Bounds(ends), **limited, "names": Bounds(entrants=["A"])}.items():
         tokens.create_token(session, name, "admin", bounds)
     with pytest.raises(Conflict, match=f"Token {last.id} is the last admin token"):
         tokens.revoke_token(session, last.id)
-    tokens.create_token(session, "decides", "admin", Bounds(scopes=["steward"]))
+    tokens.create_token(session, "whole", "admin")
 
     assert tokens.revoke_token(session, last.id).revoked_at is not None
     assert tokens.revoke_token(session, last.id) is last

@@ -30,6 +30,22 @@ def test_a_token_that_is_limited_neither_renews_nor_erases_itself(tiny: Site, li
     assert f"only for {next(iter(limits.values()))[0]}. " in refused[0].json()["detail"]
 
 
+@pytest.mark.parametrize("limits", [{"scopes": ["steward"]}, {"entrants": ["Base"]}], ids=str)
+def test_a_token_that_is_limited_makes_no_wider_one(tiny: Site, limits: dict[str, list[str]]) -> None:
+    """Neither a token, nor a role, nor an invitation that its holder could use."""
+    make(tiny, "narrow", "admin", **limits)
+    orders = (
+        ("/tokens", {"name": "wide", "role": "admin"}),
+        ("/benchmarks/tiny/roles", {"token": "alice", "role": "steward"}),
+        ("/benchmarks/tiny/roles", {"token": "alice", "role": "reviewer"}),
+        ("/invitations", {"role": "submitter", "benchmark": "tiny"}),
+        ("/invitations", {"role": "submitter"}),
+    )
+    answers = [tiny.http.post(path, json=order, headers=tiny.auth("narrow")) for path, order in orders]
+
+    assert [answer.status_code for answer in answers] == [403] * len(orders)
+
+
 def test_what_a_token_that_may_not_read_is_told_of_itself_is_kept_by_no_cache(site: Site) -> None:
     """To pages that everybody may read it is a stranger, whose answers are kept."""
     make(site, "narrow", "submitter", scopes=["submit"])

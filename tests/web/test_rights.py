@@ -260,6 +260,22 @@ DECIDED: dict[str, tuple[str, Holder, Relation, str | None]] = {
     "an admin": ("close a benchmark", token("admin"), Relation("tiny"), None),
     "an admin's token for submitting": ("close a benchmark", token("admin", "submit"), Relation("tiny"),
                                         LACKING.format("submit", "steward")),
+    "an admin's token for deciding": ("close a benchmark", token("admin", "steward"), Relation("tiny"), None),
+    "an admin's token for deciding that would make a wider one": (
+        "create a token", token("admin", "steward"), Relation(), LIMITED.format("steward")),
+    "a steward's token for deciding that would make a wider one": (
+        "invite to a benchmark", token("steward", "steward"), STEWARDS, LIMITED.format("steward")),
+    "a steward's token for entrants": ("withdraw a submission", token("steward", entrants=frozenset("A")), STEWARDS,
+                                       LACKING.format("A", "steward")),
+    "an admin's token for entrants": ("close a benchmark", token("admin", entrants=frozenset("A")), Relation("tiny"),
+                                      LACKING.format("A", "steward")),
+    "a token for entrants and for deciding": (
+        "dispute a submission", token("steward", "steward", entrants=frozenset("A")), Relation(),
+        LACKING.format("steward; A", "submit or steward")),
+    "a steward's token for entrants that submits": ("submit", token("steward", entrants=frozenset("A")),
+                                                    Relation("tiny", frozenset({"submitter"})), None),
+    "a token for entrants that withdraws its own": (
+        "withdraw a submission", token(entrants=frozenset("A")), OWN, None),
     "a steward of any benchmark": ("create a benchmark", token("steward"), Relation(), None),
     "no steward": ("create a benchmark", token(), STEWARDS,
                    "Only stewards create benchmarks; an admin creates tokens of that role."),
