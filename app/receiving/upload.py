@@ -107,13 +107,13 @@ def receive(
     """
     declared = version_written_for(session, upload, evidence)
     benchmark_id, names = declared.benchmark.id, evidence.scores.entrant.words
-    refuse_retired(session, benchmark_id, declared.manifest.slug)
     case = look_up(session, upload, declared, evidence)
     checks = check(case)
     submission = _submission(upload, declared, evidence, case, checks)
     repeat = submissions.find_repeat(session, submission)
     if repeat is not None:
         return Received(repeat, False, declared)
+    refuse_retired(session, benchmark_id, declared.manifest.slug)
     refuse_larger(session, benchmark_id, upload.by.id, names, evidence.scores.task.words, most)
     refuse_beyond(session, declared, upload.by.id, names, upload.received_at)
     is_scored = submission.status == "received" or submission.run_purpose != "leaderboard"

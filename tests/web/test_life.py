@@ -1,8 +1,9 @@
 """A benchmark is retired with a reason, and called otherwise, without another version of its manifest."""
 
+import httpx2
 import pytest
 
-from tests.cases.walkthrough import BASE, GOOD, MANIFEST, declare, send
+from tests.cases.walkthrough import BASE, BETTER, GOOD, MANIFEST, PREREG, declare, send
 from tests.fixtures import Site, SiteAfter
 
 
@@ -52,6 +53,22 @@ def test_a_retired_benchmark_takes_no_submissions_and_every_page_says_why(runnin
     for address in ("", "/leaderboards/average", "/tasks", "/entrants/Base"):
         page = running.http.get(f"/benchmarks/tiny{address}?utm_after=1")
         assert (page.status_code, reason in page.text) == (200, True), address
+
+
+def test_a_repeat_is_answered_with_its_submission_where_the_benchmark_was_retired_since(running: Site) -> None:
+    """Whoever lost the answer asks again, with an Idempotency-Key or without; other bytes are refused."""
+    asked = running.auth() | {"Idempotency-Key": "run-1"}
+
+    def again(rows: bytes, headers: dict[str, str]) -> httpx2.Response:
+        files = [("files", ("r.csv", rows)), ("prereg", ("p.yaml", PREREG))]
+        return running.http.post("/benchmarks/tiny/submissions", files=files, headers=headers)
+
+    keyed = again(GOOD, asked)
+    retire(running)
+    answers = [again(GOOD, asked), again(GOOD, running.auth()), again(BASE, running.auth()), again(BETTER, asked)]
+
+    assert [answer.status_code for answer in answers] == [202, 202, 202, 409]
+    assert [answer.json()["id"] for answer in answers[:3]] == [keyed.json()["id"], keyed.json()["id"], 1]
 
 
 def test_a_title_changes_without_another_version(running: Site) -> None:
