@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from app.db.models import Benchmark, Invitation, RoleGrant, SignInIdentity, Token
 from app.errors import Conflict, NotFound, TooManyRequests
 from app.rights import roles, tokens
+from app.rights.policy import Holder
 from app.rights.roles import Role
 from app.rights.tokens import Bounds
 from app.store import benchmark_rows, sql
@@ -63,8 +64,8 @@ def redeem(session: Session, code: str, name: str) -> tuple[Invitation, Token, s
     )
     if used is None:
         raise _why_not(session, code)
-    _refuse_if_lapsed(session, used)
     benchmark = None if used.benchmark_id is None else benchmark_rows.get_benchmark(session, used.benchmark_id)
+    _refuse_if_lapsed(session, used, benchmark)
     token, text = _make_token(session, name, Role(used.role), benchmark, used.token_days)
     if benchmark is not None:
         _enter(session, benchmark, token, used.role, used.made_by)
@@ -144,11 +145,12 @@ def _why_not(session: Session, code: str) -> NotFound | Conflict:
     return Conflict(f"This invitation {words.get(state_of(known), 'was just used')}; ask for another one.")
 
 
-def _refuse_if_lapsed(session: Session, invitation: Invitation) -> None:
+def _refuse_if_lapsed(session: Session, invitation: Invitation, benchmark: Benchmark | None) -> None:
     """Refuse an invitation whose creator could no longer create it: otherwise it would outlast their role."""
-    by, number = tokens.get_token(session, invitation.made_by), invitation.benchmark_id
-    is_above = by.role == "admin" or (number is not None and roles.decides(session, number, by.id))
-    if tokens.why_ended(by) is not None or not is_above:
+    by = tokens.get_token(session, invitation.made_by)
+    is_of_admins = benchmark is None or invitation.role == "steward"
+    action = "invite stewards, or to the whole server" if is_of_admins else "invite to a benchmark"
+    if tokens.why_ended(by) is not None or not roles.allows(session, action, Holder.of(by), benchmark):
         raise Conflict("Who made this invitation may no longer invite; ask a steward for another one.")
 
 

@@ -244,6 +244,8 @@ def _token(session: Session, claimed: ProviderClaims, role: str, until: datetime
         session.add(SignInIdentity(issuer=claimed.issuer, subject=claimed.subject, token_id=token.id))
     if token.revoked_at is not None:
         raise Unauthenticated("Your token was revoked here; ask an admin.")
+    if token.role != role:
+        roles.mark_pages_changed(session, token.id)
     token.role, token.expires_at = role, until
     session.flush()
     return token

@@ -111,22 +111,24 @@ def list_roles(session: Session, benchmark_id: int) -> list[Held]:
 
 def list_stewards(session: Session, benchmark_id: int) -> Sequence[Token]:
     """Return the stewards of a benchmark whose tokens work, by name."""
-    return [held.token for held in list_roles(session, benchmark_id) if held.role == "steward"]
+    held_here = [held for held in list_roles(session, benchmark_id) if held.role == "steward"]
+    return [held.token for held in held_here if policy.counts(held.token.role, held.role)]
 
 
 def stewards_by_slug(session: Session, slugs: Collection[str]) -> dict[str, list[str]]:
     """Return the names of the stewards of some benchmarks whose tokens work; one that has none is left out."""
     newest = _newest().where(RoleGrant.role == "steward").subquery()
     query = (
-        select(Benchmark.slug, Token.name)
+        select(Benchmark.slug, Token.name, Token.role)
         .join(newest, newest.c.benchmark_id == Benchmark.id)
         .join(Token, newest.c.token_id == Token.id)
         .where(_holds(newest.c), _works(), one_of(Benchmark.slug, slugs))
         .order_by(Token.name)
     )
     found: dict[str, list[str]] = {}
-    for slug, name in session.execute(query):
-        found.setdefault(slug, []).append(name)
+    for slug, name, own in session.execute(query):
+        if policy.counts(own, "steward"):
+            found.setdefault(slug, []).append(name)
     return found
 
 
@@ -138,8 +140,9 @@ def benchmark_ids_of(session: Session, token_id: int, *roles: str) -> set[int]:
 def held_by(session: Session, token_id: int) -> list[tuple[int, str]]:
     """Return the number of the benchmark and the role of each role that a token has now."""
     newest = _newest().where(RoleGrant.token_id == token_id).subquery()
-    query = select(newest.c.benchmark_id, newest.c.role).where(_holds(newest.c))
-    return [(number, role) for number, role in session.execute(query)]
+    query = select(newest.c.benchmark_id, newest.c.role, Token.role).join(Token, Token.id == newest.c.token_id)
+    held = session.execute(query.where(_holds(newest.c)))
+    return [(number, role) for number, role, own in held if policy.counts(own, role)]
 
 
 def benchmarks_of(session: Session, token_id: int, *roles: str) -> list[str]:
@@ -154,8 +157,10 @@ def decides(session: Session, benchmark_id: int, token_id: int) -> bool:
     Whatever limits it: who decides knows the labels, and its names are not others'. What a token may do, with its
     limits, `allows` says.
     """
-    role = session.get_one(Token, token_id).role
-    return role == "admin" or (role == "steward" and has_role(session, benchmark_id, token_id, "steward"))
+    token = session.get_one(Token, token_id)
+    unlimited = Holder(token.id, token.name, token.role)
+    held = Relation(roles=frozenset(roles_in(session, benchmark_id, token_id)))
+    return policy.allows("see exact scores", unlimited, held)
 
 
 def stewarded_slugs(session: Session, holder: Holder) -> list[str] | None:

@@ -98,6 +98,17 @@ def test_what_is_no_open_invitation_makes_no_token(tiny: Site) -> None:
     ]
 
 
+def test_an_invitation_for_stewards_ends_with_the_admin_who_made_it(tiny: Site) -> None:
+    """Who is a steward now invites submitters and nobody else."""
+    codes = {role: invite(tiny, "admin", role=role).json()["code"] for role in ("steward", "submitter")}
+    given = {"token": "admin", "role": "steward"}
+    tiny.http.post("/benchmarks/tiny/roles", json=given, headers=tiny.auth("admin")).raise_for_status()
+    with tiny.as_owner() as session:
+        session.execute(text("UPDATE token SET role = 'steward' WHERE name = 'admin'"))
+
+    assert [redeem(tiny, code, f"a {role}").status_code for role, code in codes.items()] == [409, 201]
+
+
 def test_invitations_are_listed_without_their_codes(tiny: Site) -> None:
     """Nor is a code anywhere in the database; a steward sees those to their benchmarks."""
     code = invite(tiny).json()["code"]

@@ -11,6 +11,8 @@ from sqlalchemy import func, select
 from app.config import Settings
 from app.db.models import BrowserSession, RoleGrant, Token
 from app.errors import SettingsError
+from app.rights import roles
+from app.rights.visibility import viewer_of
 from app.store import audit
 from plumbline.retries import RETRY_AFTER_S
 from tests.cases import patient
@@ -123,15 +125,40 @@ def test_the_same_person_is_the_same_token_whatever_they_are_called(joined: Site
 def test_groups_give_and_take_roles_at_each_login(joined: Site, provider: LocalProvider) -> None:
     """On the server and in a benchmark; what a group gave ends by itself."""
     declare(joined)
-    roles = []
+    shown = []
     for groups in (["ml", "bosses"], ["club"], ["guests"]):
         provider.claims = {"groups": groups}
-        roles.append(account(joined, sign_in(joined)).partition("role ")[2].partition(",")[0])
+        shown.append(account(joined, sign_in(joined)).partition("role ")[2].partition(",")[0])
     with joined.sessions() as session:
         granted = session.scalars(select(RoleGrant).where(RoleGrant.role == "reviewer")).one()
 
-    assert roles == ["admin", "submitter", "submitter"]
+    assert shown == ["admin", "submitter", "submitter"]
     assert granted.until is not None
+
+
+def test_who_is_no_steward_any_more_neither_reads_nor_decides_as_one(joined: Site, provider: LocalProvider) -> None:
+    """The role in the benchmark stays written, counts for no submitter's token, and counts again with the group."""
+    manifest = MANIFEST.replace("slug: tiny", "slug: hidden")
+    seen = []
+    for groups in (["ml"], ["club"], ["ml"]):
+        provider.claims = {"groups": groups}
+        headers = {"Cookie": cookie(sign_in(joined), SESSION)}
+        if not seen:
+            headers["X-CSRF-Token"] = form_key(joined, headers)
+            path = "/benchmarks?visibility=private"
+            joined.http.post(path, content=manifest, headers=headers).raise_for_status()
+        with joined.sessions() as session:
+            ann = session.scalars(select(Token).where(Token.name == "Ann Lee")).one()
+            number = session.scalars(select(RoleGrant.benchmark_id).where(RoleGrant.token_id == ann.id)).one()
+            reading, stewards = viewer_of(session, ann), roles.list_stewards(session, number)
+            decides = roles.decides(session, number, ann.id)
+            seen.append((reading.benchmark_ids, reading.decides, [each.id for each in stewards], decides))
+        status = joined.http.get("/benchmarks/hidden.json", headers={"Cookie": headers["Cookie"]}).status_code
+        assert status == (200 if decides else 404)
+
+    own = frozenset({number})
+    assert seen[0] == seen[2] == (own, own, [ann.id], True)
+    assert seen[1] == (frozenset(), frozenset(), [], False)
 
 
 def test_an_admin_of_the_provider_is_not_the_last_admin(joined: Site, provider: LocalProvider) -> None:
