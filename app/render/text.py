@@ -57,10 +57,10 @@ def format_probability(share: float, digits: int) -> str:
 def format_p_value(p_value: float, digits: int) -> str:
     """Return a p-value that is not below the last digit: the smallest with one more, so that two of it are shown.
 
-    >>> format_p_value(0.00016, 4), format_p_value(0.0012, 4)
-    ('0.00016', '0.0012')
+    >>> format_p_value(0.00016, 4), format_p_value(0.0012, 4), format_p_value(0.0001, 4)
+    ('0.00016', '0.0012', '0.0001')
     """
-    return format_number(p_value, digits + (p_value < 10.0 ** (1 - digits)))
+    return format_number(p_value, digits + (10.0**-digits < p_value < 10.0 ** (1 - digits)))
 
 
 def format_number(number: float, digits: int) -> str:
