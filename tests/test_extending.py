@@ -6,6 +6,7 @@ The class of the method's boards stands in this module, because readers of uploa
 """
 
 from typing import Literal
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ from app.kinds.predictions.task import PredictionMetric, TaskPredictions, mean_o
 from app.manifest.model import Leaderboard, Manifest, MetricName
 from app.stats.resample import percentile_interval
 from app.values.frame import FrameField, with_interval
-from app.values.registry import GlossaryEntry
+from app.values.glossary import GlossaryEntry
 from app.values.scores import ScoreTable
 from app.values.table import Column
 from tests.cases.prediction_boards import BINARY, benchmark_text
@@ -73,7 +74,7 @@ def publish(site: Site, board: str) -> None:
 
 def test_a_ranking_method_is_one_entry(site: Site) -> None:
     """Its boards are declared in a manifest, computed, published, and shown like any other's."""
-    with methods().also("worst", TableMethod(Worst, compute_worst)):
+    with patch.dict(methods(), worst=TableMethod(Worst, compute_worst)):
         publish(site, "  - {name: worst, method: worst, metric: MASE}\n")
         rows = rows_of(site, "worst")
         page = site.http.get("/benchmarks/tiny/leaderboards/worst").text
@@ -115,7 +116,7 @@ CALM = PredictionMetric(
 def test_a_metric_of_predictions_is_one_row(site: Site) -> None:
     """A manifest may name it; it is computed with its interval, shown in boards and reports, and explained."""
     manifest = benchmark_text(f"{BINARY}, labels: public", {"calm": "maximize"}).encode()
-    with METRICS.also("calm", CALM):
+    with patch.dict(METRICS, calm=CALM):
         assert site.http.post("/benchmarks", content=manifest, headers=site.auth("steward")).status_code == 201
         truth = b"item,label\n" + b"".join(b"i%d,%s\n" % (at, (b"no", b"yes")[at % 2]) for at in range(20))
         put = site.http.put("/benchmarks/guess/labels", files={"file": ("l.csv", truth)}, headers=site.auth("steward"))
@@ -139,7 +140,7 @@ def test_a_metric_of_predictions_is_one_row(site: Site) -> None:
 def test_a_metric_that_nobody_added_is_refused() -> None:
     """Also where the same manifest was read while it was known."""
     manifest = benchmark_text(BINARY, {"calm": "maximize"}).encode()
-    with METRICS.also("calm", CALM):
+    with patch.dict(METRICS, calm=CALM):
         assert "calm" in parse_manifest(manifest).metrics
 
     with pytest.raises(ManifestRejected) as refused:
@@ -150,7 +151,7 @@ def test_a_metric_that_nobody_added_is_refused() -> None:
 def test_a_column_on_every_board_is_one_field(site: Site) -> None:
     """Boards of two methods have it, on the page, in JSON and in CSV, behind the columns that every board has."""
     sure = FrameField(Column("is_sure", "Rank is sure", "flag"), _is_sure)
-    with COLUMNS.also("is_sure", sure):
+    with patch.dict(COLUMNS, is_sure=sure):
         publish(site, "")
 
     for board in ("skill", "average"):

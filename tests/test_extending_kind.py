@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from importlib.metadata import EntryPoints
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -165,7 +166,7 @@ def test_a_kind_that_reads_with_what_has_no_name_is_refused() -> None:
     nameless = replace(
         KINDS["evaluation_summary"], name="nameless", methods=frozenset({"mean"}), read=lambda request: None
     )
-    with KINDS.also("nameless", nameless):
+    with patch.dict(KINDS, nameless=nameless):
         declared = parse_manifest(ERRORS.replace("evaluation_summary", "nameless").encode())
         with pytest.raises(TypeError, match="the kind nameless reads with"):
             reader_of(declared, [], None, LIMITS)

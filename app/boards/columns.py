@@ -14,7 +14,6 @@ from app.manifest.model import Leaderboard
 from app.names import count, names_in_words
 from app.stats.arrays import FloatArray
 from app.values.frame import Ends, Frame, FrameField
-from app.values.registry import Registry
 from app.values.table import Cell, Column, Table, finite
 
 R = TypeVar("R")
@@ -49,8 +48,8 @@ FIRST: tuple[FrameField[BoardRow], ...] = (
 """The first columns of every board."""
 
 
-def _known(*fields: FrameField[BoardRow]) -> Registry[FrameField[BoardRow]]:
-    return Registry("column of every board", {field.column.name: field for field in fields})
+def _known(*fields: FrameField[BoardRow]) -> dict[str, FrameField[BoardRow]]:
+    return {field.column.name: field for field in fields}
 
 
 COLUMNS = _known(

@@ -12,21 +12,20 @@ from app.boards import methods as folder
 from app.boards.measured import MeasuredMethod
 from app.boards.tables import BoardTables, TableMethod
 from app.manifest.model import Leaderboard, Manifest
-from app.values.registry import Registry
 from app.values.scores import ScoreTable
 
 Method = TableMethod | MeasuredMethod
 
 
 @cache
-def methods() -> Registry[Method]:
+def methods() -> dict[str, Method]:
     """Return each method by the name of its module. Loaded on first use: most commands compute nothing.
 
     A method that is a package has its METHOD in the module `method`. Raises AttributeError for a module without one.
     """
     modules = {each.name: f"{folder.__name__}.{each.name}{'.method' if each.ispkg else ''}"
                for each in pkgutil.iter_modules(folder.__path__)}  # fmt: skip
-    return Registry("ranking method", {name: import_module(module).METHOD for name, module in modules.items()})
+    return {name: import_module(module).METHOD for name, module in modules.items()}
 
 
 def compute_board(manifest: Manifest, spec: Leaderboard, scores: ScoreTable) -> BoardTables:

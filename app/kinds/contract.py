@@ -24,7 +24,7 @@ from app.manifest.model import KindPart, Manifest, Metric, Nouns
 from app.names import clip_for_message, complain_about_name, is_name
 from app.prereg.fields import BootstrapMethod
 from app.values.facts import RunFacts
-from app.values.registry import GlossaryEntry
+from app.values.glossary import GlossaryEntry
 from app.values.scores import Labels, PredictionBlock, ScoreTable
 from app.values.table import Cell, Column, Table
 

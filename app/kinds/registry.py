@@ -13,9 +13,8 @@ from app.kinds.contract import Kind
 from app.manifest.model import Leaderboard, Manifest
 from app.program import plugins
 from app.program.plugins import load_plugins
-from app.values.registry import Registry
 
-KINDS: Registry[Kind] = Registry("kind of evidence", load_plugins(plugins.KINDS, Kind))
+KINDS = load_plugins(plugins.KINDS, Kind)
 
 
 def kind_of(manifest: Manifest) -> Kind:

@@ -9,7 +9,7 @@ from functools import cache
 
 from app.kinds.registry import KINDS
 from app.values.facts import FLAGS
-from app.values.registry import GlossaryEntry
+from app.values.glossary import GlossaryEntry
 
 
 def glossary_entries() -> tuple[GlossaryEntry, ...]:

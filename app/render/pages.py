@@ -28,7 +28,7 @@ from app.store.audit import ListedEvent
 from app.store.benchmarks import BenchmarkSummary
 from app.store.health import Trouble
 from app.store.submissions import ListedSubmission
-from app.values.registry import GlossaryEntry
+from app.values.glossary import GlossaryEntry
 from app.values.table import Cell, Column, Table
 
 

@@ -33,7 +33,7 @@ from app.render.glossary import brief_of, glossary_entries
 from app.render.html import Links, Page
 from app.render.text import compact, format_number, in_format, known_anchor, path_of_name, rows_in_words, two_digits
 from app.values.facts import FLAGS
-from app.values.registry import GlossaryEntry
+from app.values.glossary import GlossaryEntry
 from app.values.table import Cell, Column, Table
 
 COLUMNS = ("task", "class", "entrant")

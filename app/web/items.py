@@ -26,7 +26,7 @@ from app.web.caller import PUBLIC
 from app.web.checked_first import CheckedFirst
 from app.web.description import table_routes
 from app.web.documents import TableDocument
-from app.web.state import SessionDep, State, StateDep
+from app.web.state import SessionDep
 from app.web.views import SnapshotNumber, around, framed, name_links, published, split_format, table_answer
 
 router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC)
@@ -48,7 +48,6 @@ def show_items(
     board: str,
     request: Request,
     session: SessionDep,
-    state: StateDep,
     a: Name = "",
     b: Name = "",
     task: Name = "",
@@ -62,7 +61,7 @@ def show_items(
     order = [str(record["entrant"]) for record in view.table.records()] if view.table.rows else []
     pair = (a or next((name for name in order if name != b), ""), "")
     pair = (pair[0], b or next((name for name in order if name != pair[0]), ""))
-    view = _compared(session, view, state, board, order, pair, task, better)
+    view = _compared(session, view, board, order, pair, task, better)
     declared = benchmarks.find_declared(session, slug)
     view = around(view, f"/benchmarks/{slug}/leaderboards/{board}/items", (), name_links(declared))
     view = framed(request, session, view, declared, board, "items")
@@ -70,7 +69,7 @@ def show_items(
 
 
 def _compared(
-    session: Session, view: TableView, state: State, board: str, order: list[str], pair: tuple[str, str], task: str,
+    session: Session, view: TableView, board: str, order: list[str], pair: tuple[str, str], task: str,
     better: str,
 ) -> TableView:  # fmt: skip
     if view.snapshot is None:

@@ -215,7 +215,6 @@ def show_against(
     board: str,
     request: Request,
     session: SessionDep,
-    state: StateDep,
     a: EntrantName = "",
     b: EntrantName = "",
     snapshot: SnapshotNumber = None,
@@ -229,7 +228,7 @@ def show_against(
     ranked = load_table(session, view, f"leaderboard/{board}")
     compared = _compare(session, view, board, (a, b), ranked) if is_asked else None
     is_drawn = compared is not None and fmt in ("html", *PICTURES)
-    by_task = _by_task(session, view, board, (a, b), state) if is_drawn else None
+    by_task = _by_task(session, view, board, (a, b)) if is_drawn else None
     if compared is not None and fmt != "html":
         drawn = None if by_task is None else by_task.table
         return table_answer(request, replace(view, table=compared.table, drawn=drawn), fmt)
@@ -237,7 +236,7 @@ def show_against(
     return _page(view, board, (a, b), compared, snapshot, by_task, ranked)
 
 
-def _by_task(session: Session, view: TableView, board: str, pair: tuple[str, str], state: State) -> Panel | None:
+def _by_task(session: Session, view: TableView, board: str, pair: tuple[str, str]) -> Panel | None:
     """Return the difference on every task, the largest first; None where the evidence is no scores by task."""
     if view.snapshot is None:
         return None

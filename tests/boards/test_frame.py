@@ -1,9 +1,6 @@
-"""Columns that are declared with their cells, and registries to which more is added for a while."""
-
-import pytest
+"""Columns that are declared with their cells."""
 
 from app.values.frame import Frame, FrameField
-from app.values.registry import Registry
 from app.values.table import Column
 
 LENGTH: FrameField[str] = FrameField(Column("length", "Length", "integer"), len)
@@ -15,12 +12,3 @@ def test_a_cell_stands_in_the_column_that_it_was_declared_with() -> None:
     for fields in ([LENGTH, shout], [shout, LENGTH]):
         table = Frame(fields).table("t", "T", ["ab", "c"])
         assert [dict(row) for row in table.records()] == [{"length": 2, "shout": "AB"}, {"length": 1, "shout": "C"}]
-
-
-def test_a_name_is_given_once() -> None:
-    """A second thing of the same name would hide the first."""
-    registry = Registry("colour", {"red": 1})
-
-    with pytest.raises(ValueError, match="there is a colour red already"):
-        registry.add("red", 2)
-    assert dict(registry) == {"red": 1}

@@ -6,7 +6,7 @@ from itertools import zip_longest
 from app.kinds.contract import ANY_CONDITION, MODEL, ColumnUse, Pages, Rule, UploadExample, example_score, first_task
 from app.kinds.episodes.manifest_part import EpisodesPart
 from app.manifest.model import FILE, Manifest, part_of
-from app.values.registry import GlossaryEntry
+from app.values.glossary import GlossaryEntry
 
 
 def _rules(manifest: Manifest) -> Sequence[Rule]:

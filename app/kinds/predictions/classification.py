@@ -37,7 +37,7 @@ from app.stats.calibrated import (
 from app.stats.curves import area_spread, at_recall, recall_at
 from app.stats.predictions import SMALLEST, constant_predictor, predicted_classes
 from app.stats.spreads import SHARE, Range, Spread
-from app.values.registry import GlossaryEntry
+from app.values.glossary import GlossaryEntry
 
 YDF_LEVEL = 0.9
 

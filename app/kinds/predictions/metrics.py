@@ -40,7 +40,7 @@ from app.stats.calibrated import Calibrated, chi_squared
 from app.stats.curves import calibrated_root_mean_square
 from app.stats.predictions import RankedGroups, default_rmse
 from app.stats.spreads import SHARE, Range
-from app.values.registry import GlossaryEntry, Registry
+from app.values.glossary import GlossaryEntry
 
 # The metrics of predicted values.
 
@@ -264,10 +264,7 @@ RANKING_METRICS = (
     ),
 )
 
-METRICS = Registry(
-    "metric of predictions",
-    {each.name: each for each in (*CURVE_METRICS, *CLASS_METRICS, *VALUE_METRICS, *RANKING_METRICS)},
-)
+METRICS = {each.name: each for each in (*CURVE_METRICS, *CLASS_METRICS, *VALUE_METRICS, *RANKING_METRICS)}
 
 
 def find_metric(name: str) -> PredictionMetric | None:

@@ -29,7 +29,7 @@ from app.stats.curves import (
 )
 from app.stats.predictions import RankedGroups, predicted_classes, rank_groups
 from app.stats.spreads import Range, Spread
-from app.values.registry import GlossaryEntry
+from app.values.glossary import GlossaryEntry
 from app.values.scores import Labels, PredictionBlock
 
 

@@ -4,7 +4,7 @@ What a metric means stands beside how it is computed: of classes in `app.kinds.p
 and rankings in `app.kinds.predictions.metrics`.
 """
 
-from app.values.registry import GlossaryEntry
+from app.values.glossary import GlossaryEntry
 
 YDF = "YDF (Yggdrasil Decision Forests), its glossary of metrics"
 

@@ -6,7 +6,7 @@ from app.kinds.contract import EXAMPLE_VALUE, ColumnUse, PageFacts, Pages, Uploa
 from app.kinds.series.manifest_part import Mode, SeriesPart
 from app.kinds.series.rows import COLUMNS, METRICS, SCOPES
 from app.manifest.model import Manifest, part_of
-from app.values.registry import GlossaryEntry
+from app.values.glossary import GlossaryEntry
 from app.values.table import Column
 
 

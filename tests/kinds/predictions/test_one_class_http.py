@@ -2,6 +2,7 @@
 
 import itertools
 from typing import Any, Literal
+from unittest.mock import patch
 
 import pytest
 
@@ -101,7 +102,7 @@ def compute_with_broken_tables(manifest: Any, spec: Fragile, scores: Any) -> Boa
 def test_a_fault_in_a_further_table_takes_nobody_off_the_board(site: Site, caplog: pytest.LogCaptureFixture) -> None:
     """That table alone is missing, with a number by which the log has the exception; the exception is not published."""
     text = MANIFEST + "  - {name: odd, method: fragile, metric: MASE}\n"
-    with methods().also("fragile", TableMethod(Fragile, compute_with_broken_tables)):
+    with patch.dict(methods(), fragile=TableMethod(Fragile, compute_with_broken_tables)):
         assert site.http.post("/benchmarks", content=text, headers=site.auth("steward")).status_code == 201
         give(site, "tiny", "Base")
         assert site.http.post("/preregs", content=PREREG, headers=site.auth()).status_code == 201

@@ -22,7 +22,7 @@ from app.kinds.contract import (
 )
 from app.manifest.model import KindPart, Manifest, part_of
 from app.values.frame import Frame, FrameField
-from app.values.registry import GlossaryEntry
+from app.values.glossary import GlossaryEntry
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Column
 
