@@ -4,7 +4,8 @@ answers nothing, because a dry run would be an uncounted attempt.
 """
 
 import difflib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +16,7 @@ from app.boards.evidence import NOBODY, BoardEvidence, board_of, rows_of
 from app.boards.measured import EntrantEvidence, Measurement
 from app.cache import Cache
 from app.db.models import TABLE, Snapshot
-from app.errors import BoardUnavailable
+from app.errors import BoardUnavailable, Busy
 from app.jobs.evidence import snapshot_evidence
 from app.jobs.faults import note_fault, said
 from app.kinds.reader import Evidence
@@ -29,7 +30,12 @@ from app.store.series import diagnostic_names
 from app.values.scores import ScoreTable
 from app.values.table import Cell, Table, with_rows
 
-MOST_ROWS, MOST_ENTRANTS, MOST_BOARDS = 300_000, 400, 12
+MOST_CELLS, MOST_BOARDS = 200_000, 12
+"""So many cells a board may have (`cells_of`), so that one takes two or three seconds: nothing stops it, and whoever
+waits for a turn waits until it is done.
+"""
+
+FEW_RESAMPLES = 1_000
 
 MOST_MOVES = 12
 
@@ -41,15 +47,26 @@ PRIVATE_LABELS = (
 NOTHING_YET = "Nothing is published yet."
 
 TOO_LARGE = (
-    f"The ranks are not computed while you wait: that is done for up to {MOST_ROWS:,} rows and {MOST_ENTRANTS} "
-    "entrants. The boards show them once it is submitted."
+    "The ranks are not computed while you wait: that is done where the rows and the square of the number of entrants "
+    f"are at most {MOST_CELLS:,} together, of fewer where a board draws more than {FEW_RESAMPLES:,} resamples. The "
+    "boards show them once it is submitted."
 )
 
 LATER = f"Not computed while you wait: that is done for the first {MOST_BOARDS} boards."
 
 
-def impact_of(session: Session, declared: Declared, evidence: Evidence, kept: Cache[ScoreTable]) -> dict[str, Any]:
-    """Return, for each board, the uploaded entrants' ranks and intervals, whom they move, and failures."""
+Turn = Callable[[], AbstractContextManager[None]]
+"""A wait for one's turn to compute one board. Raises Busy."""
+
+
+def impact_of(
+    session: Session, declared: Declared, evidence: Evidence, kept: Cache[ScoreTable], turn: Turn
+) -> dict[str, Any]:
+    """Return, for each board, the uploaded entrants' ranks and intervals, whom they move, and failures.
+
+    Each board is computed in a turn of its own, so that nobody waits for all of somebody else's. Once one comes too
+    late the further boards are not waited for. Raises Busy where the first one does.
+    """
     benchmark = declared.benchmark
     shown = snapshots.find_snapshot(session, benchmark)
     current = None if shown is None else snapshot_evidence(session, benchmark, shown, kept)
@@ -58,8 +75,37 @@ def impact_of(session: Session, declared: Declared, evidence: Evidence, kept: Ca
         return {"reason": PRIVATE_LABELS, "boards": []}
     if impact.is_too_large():
         return {"reason": TOO_LARGE, "boards": []}
-    boards = [impact.on_board(spec, is_late=at >= MOST_BOARDS) for at, spec in enumerate(impact.manifest.leaderboards)]
-    return {"reason": None, "boards": boards}
+    first, later = impact.manifest.leaderboards[:MOST_BOARDS], impact.manifest.leaderboards[MOST_BOARDS:]
+    boards = list(_in_turns(turn, first, impact.on_board, impact.untold))
+    return {"reason": None, "boards": [*boards, *(impact.untold(spec, LATER) for spec in later)]}
+
+
+def _in_turns(
+    turn: Turn,
+    specs: Sequence[Leaderboard],
+    computed: Callable[[Leaderboard], dict[str, Any]],
+    untold: Callable[[Leaderboard, str], dict[str, Any]],
+) -> Iterator[dict[str, Any]]:
+    """Yield what is said of each board, computed in its turn until one comes too late."""
+    for at, spec in enumerate(specs):
+        try:
+            with turn():
+                said_of_it = computed(spec)
+        except Busy as error:
+            if at == 0:
+                raise
+            yield from (untold(each, f"Not computed: {error}") for each in specs[at:])
+            return
+        yield said_of_it
+
+
+def cells_of(n_rows: int, n_entrants: int, boards: Sequence[Leaderboard]) -> int:
+    """Return the cells of the largest of some boards: those of rows and those of pairs, which cost about the same.
+
+    Beyond FEW_RESAMPLES each costs as many times more as there are more resamples.
+    """
+    most = max((spec.uncertainty.n_resamples for spec in boards), default=0)
+    return (n_rows + n_entrants**2) * max(FEW_RESAMPLES, most) // FEW_RESAMPLES
 
 
 class _Impact:
@@ -83,14 +129,17 @@ class _Impact:
         n_rows = max(len(self._evidence.scores), sum(len(block.values) for block in self._evidence.predictions))
         stored = 0 if self._current is None else self._current.n_rows()
         n_entrants = 0 if self._current is None else len(self._current.entrants())
-        return stored + n_rows > MOST_ROWS or n_entrants + len(self._names) > MOST_ENTRANTS
+        boards = self.manifest.leaderboards[:MOST_BOARDS]
+        return cells_of(stored + n_rows, n_entrants + len(self._names), boards) > MOST_CELLS
 
-    def on_board(self, spec: Leaderboard, *, is_late: bool) -> dict[str, Any]:
+    def untold(self, spec: Leaderboard, *lines: str) -> dict[str, Any]:
+        """Return that nothing is known of a board, and why."""
+        about = {"board": spec.name, "title": spec.title or spec.name, "fails": None}
+        return {**about, "lines": list(lines), "entrants": [], "moves": []}
+
+    def on_board(self, spec: Leaderboard) -> dict[str, Any]:
         """Return what would change on a board, or why that is not known."""
-        document: dict[str, Any] = {"board": spec.name, "title": spec.title or spec.name, "fails": None, "lines": []}
-        document |= {"entrants": [], "moves": []}
-        if is_late:
-            return {**document, "lines": [LATER]}
+        document = self.untold(spec)
         try:
             after = self._computed(spec.as_chosen(None, Explored({}, False)))
         except BoardUnavailable as error:
@@ -186,17 +235,26 @@ MOST_PREVIEWED_BOARDS = 20
 OTHER_KIND = "Which ranks would change is computed for scores and episodes alone."
 
 
-def preview_of(session: Session, declared: Declared, manifest: Manifest) -> dict[str, Any]:
-    """Return, for each board of either manifest, whose rank changes, and which boards are added, removed or fail."""
+def preview_of(session: Session, declared: Declared, manifest: Manifest, turn: Turn) -> dict[str, Any]:
+    """Return, for each board of either manifest, whose rank changes, and which boards are added, removed or fail.
+
+    In turns, as `impact_of`. Raises Busy.
+    """
     shown = snapshots.find_snapshot(session, declared.benchmark)
     if shown is None:
         return {"reason": NOTHING_YET, "boards": []}
     if not kind_of(manifest).rows.are_plain:
         return {"reason": OTHER_KIND, "boards": []}
     evidence = snapshot_evidence(session, declared.benchmark, shown, manifest=manifest)
-    if evidence.n_rows() > MOST_ROWS or len(evidence.entrants()) > MOST_ENTRANTS:
+    first = manifest.leaderboards[:MOST_PREVIEWED_BOARDS]
+    if cells_of(evidence.n_rows(), len(evidence.entrants()), first) > MOST_CELLS:
         return {"reason": TOO_LARGE, "boards": []}
-    boards = [_on_board(session, shown, evidence, spec) for spec in manifest.leaderboards[:MOST_PREVIEWED_BOARDS]]
+    boards = _in_turns(
+        turn,
+        first,
+        lambda spec: _on_board(session, shown, evidence, spec),
+        lambda spec, why: {"board": spec.name, "lines": [why]},
+    )
     gone = {spec.name for spec in declared.manifest.leaderboards} - {spec.name for spec in manifest.leaderboards}
     return {
         "reason": None,

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Form, Request
@@ -9,7 +10,6 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
-from app.db.engine import LONG_REQUESTS, allow
 from app.db.models import StoredFingerprint, Submission, SubmissionEvent
 from app.errors import Forbidden
 from app.kinds.parse import parse_new_manifest
@@ -105,9 +105,7 @@ def put_manifest(
         declared = benchmarks.find_declared(session, slug)
         parsed = parse_new_manifest(yaml)
         benchmarks.check_update(session, slug, parsed, yaml)
-        allow(session, LONG_REQUESTS)
-        with state.computing.taken_in_thread(caller.owner):
-            preview = preview_of(session, declared, parsed)
+        preview = preview_of(session, declared, parsed, partial(state.computing_turn, caller.owner, session))
         return _desk(slug, request, session, yaml.decode(), diff_of(declared.version.yaml, yaml), preview)
 
 

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Generic, TypeVar
 
@@ -18,7 +19,7 @@ from starlette.concurrency import run_in_threadpool
 
 from app.cache import Cache
 from app.config import Settings
-from app.db.engine import SessionFactory, run_in_transaction
+from app.db.engine import LONG_REQUESTS, SessionFactory, allow, run_in_transaction
 from app.jobs.evidence import kept_rows
 from app.jobs.queue import QueuedJobs
 from app.reading import Readers
@@ -74,7 +75,7 @@ def _settle(answer: "Future[T]", question: Callable[[], T]) -> None:
 
 
 MOST_COMPUTING, COMPUTED_WITHIN_S = 8, 5.0
-"""So many dry runs and previews wait for a moment to compute their boards, one at a time, and so long."""
+"""So many dry runs and previews wait for a moment to compute a board, one at a time, and so long."""
 
 
 def computing_turns() -> Turns:
@@ -102,6 +103,15 @@ class State:
     probe: Probe[Any] = field(default_factory=Probe)
     heard_s: Callable[[], float] = lambda: math.inf
     counted_slowly: dict[str, tuple[float, Slow]] = field(default_factory=dict)
+
+    @contextmanager
+    def computing_turn(self, owner: str, session: Session) -> Iterator[None]:
+        """Wait for a turn to compute one board, with a connection for the block alone. Raises Busy."""
+        session.commit()  # Nothing is written: the connection goes back before the wait.
+        with self.computing.taken_in_thread(owner):
+            allow(session, LONG_REQUESTS)
+            yield
+            session.commit()
 
     async def run(self, work: Callable[..., T], *arguments: Any) -> T:
         """Run `work(session, *arguments)` in one transaction on a thread, for endpoints that read a stream."""

@@ -264,9 +264,9 @@ def _impact(
     if not answer["admitted"]:
         return {"reason": "It would not be admitted, so no board would change.", "boards": []}
     try:
-        with state.computing.taken_in_thread(caller.owner), state.sessions() as session:
-            allow(session, LONG_REQUESTS)
-            return impact_of(session, declared, evidence, state.rows)
+        with state.sessions() as session:
+            turn = partial(state.computing_turn, caller.owner, session)
+            return impact_of(session, declared, evidence, state.rows, turn)
     except Busy as error:
         return {"reason": str(error), "boards": []}
 

@@ -2,16 +2,24 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+from sqlalchemy.orm import Session
+from starlette.concurrency import run_in_threadpool
 
+from app.boards.example import benchmark
+from app.boards.methods.mean import Mean
 from app.config import Settings
+from app.manifest.model import Leaderboard
 from app.receiving import impact as impacts
+from app.store import benchmarks
 from app.turns import Turn, Turns
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Cell, Column, Table, with_rows
+from app.web.state import State
 from tests.cases.walkthrough import BASE, GOOD, PREREG, declare, send
 from tests.fixtures import Site, new_database, open_site
 
@@ -102,7 +110,7 @@ def test_of_many_boards_the_first_are_computed(published: Site, monkeypatch: pyt
 
 def test_boards_are_computed_for_one_at_a_time(published: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever asks while another one is answered is told to try again; the checks are there all the same."""
-    turns = published.http.app.app._app._app._app.state.plumbline.computing  # type: ignore[attr-defined]
+    turns = state_of(published).computing
     monkeypatch.setattr(turns, "_wait_s", 0.01)
     with computing(published, turns):
         answer = published.http.post(
@@ -113,6 +121,57 @@ def test_boards_are_computed_for_one_at_a_time(published: Site, monkeypatch: pyt
 
     assert (answer["admitted"], answer["impact"]["boards"]) == (True, [])
     assert "try again" in answer["impact"]["reason"]
+
+
+def test_somebody_else_comes_in_between_two_boards(published: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each board has a turn of its own: of two the second waits, and holds no connection meanwhile."""
+    state = state_of(published)
+    loop, other, held = published.http.portal, Turn.of("somebody"), []
+    assert loop is not None
+
+    @contextmanager
+    def turn(session: Session) -> Iterator[None]:
+        with state.computing_turn("token 1", session):
+            held.append(session.in_transaction())
+            if len(held) == 1:
+                loop.call(state.computing.enter, other)
+            yield
+        held.append(session.in_transaction())
+
+    with published.sessions() as session:
+        declared = benchmarks.find_declared(session, "tiny")
+
+    def computed() -> list[dict[str, Any]]:
+        with state.sessions() as session:
+            waited = partial(turn, session)
+            return list(impacts._in_turns(waited, declared.manifest.leaderboards, board, board))
+
+    def board(spec: Leaderboard, why: str = "") -> dict[str, Any]:
+        return {"board": spec.name, "why": why, "others": other.payer}
+
+    monkeypatch.setattr(state.computing, "_wait_s", 0.01)
+    answers = loop.call(run_in_threadpool, computed)
+    loop.call(state.computing.end, other)
+
+    assert [each["others"] for each in answers] == [None, "somebody"]
+    assert "Not computed: Other dry runs" in answers[1]["why"]
+    assert held == [True, False]
+
+
+def test_a_board_that_takes_long_is_not_computed_while_somebody_waits() -> None:
+    """By its rows, the pairs of its entrants and its resamples: 250 entrants of 1,000 tasks took twenty seconds."""
+    few, many = (benchmark(Mean(name="a", method="mean", metric="error", uncertainty={"n_resamples": n}))
+                 for n in (1000, 10_000))  # fmt: skip
+    rows = ((250 * 1000, 250, few), (300 * 40, 300, few), (300 * 40, 300, many), (0, 450, few))
+    sizes = [impacts.cells_of(n_rows, n, manifest.leaderboards) for n_rows, n, manifest in rows]
+
+    assert [size <= impacts.MOST_CELLS for size in sizes] == [False, True, False, False]
+
+
+def state_of(site: Site) -> State:
+    """Return the state of the web process."""
+    state: State = site.http.app.app._app._app._app.state.plumbline  # type: ignore[attr-defined]
+    return state
 
 
 @contextmanager
