@@ -47,9 +47,9 @@ def lacking(n: int, *, is_withheld: bool = False) -> dict[str, Estimate]:
     return {"success": Estimate(0.6), "error": withheld if is_withheld else Estimate(0.4, n_lacking=n)}
 
 
-def equal_seeds(n: int) -> dict[str, Any]:
-    """Return the row of one whose seeds are all equal."""
-    return {"rows": {EQUAL_SEEDS: ((n, 0.5),)}}
+def equal_seeds(n: int, if_equal: float = 0.5) -> dict[str, Any]:
+    """Return the row of one whose seeds are all equal, or only nearly where that would reach further."""
+    return {"rows": {EQUAL_SEEDS: ((n, 0.5, if_equal, 0.1),)}}
 
 
 A, B = of("A", 0.8), of("B", 0.6)
@@ -61,6 +61,12 @@ NOTED: dict[str, tuple[Sequence[Measurement], str, bool]] = {
     "other items each": ((of("A", 0.8, items="x"), of("B", 0.6, items="y")), OTHER, True),
     "the same items": ((of("A", 0.8, items="x"), of("B", 0.6, items="x")), OTHER, False),
     "equal seeds": ((of("A", 0.8, **equal_seeds(40)), B), "A: 40 seeds that hardly differ have a score of 0.8.", True),
+    "seeds that are equal, how far": (
+        (of("A", 0.8, **equal_seeds(40)), B), "off by up to 0.5 to either side (exact and one-sided, ", True),
+    "seeds that are nearly equal": (
+        (of("A", 0.8, **equal_seeds(40, 0.6)), B),
+        "off by up to 0.5 to either side: it would be 0.6 if they were equal, and is by our convention less the "
+        "further they are apart, and nothing from 0.1 on.", True),
     "seeds that are not equal": ((A, B), "Others may do otherwise", False),
     "equal seeds of one alone": ((of("A", 0.8, **equal_seeds(5)),), "that hardly differ", False),
     "an assumption-free interval of all": ((of("A", 0.8, **SURE), of("B", 0.6, **SURE), of("C", None)), FREE, True),
