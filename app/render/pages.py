@@ -7,7 +7,7 @@ Why: docs/adr/040-pages.md.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -23,7 +23,7 @@ from app.render.csv_and_json import csv_bytes
 from app.render.drawings import Drawings
 from app.render.html import Links, Page
 from app.render.table_page import FIRST_PLACES, Look, Panel, legend
-from app.render.text import in_format
+from app.render.text import in_format, path_of_name
 from app.store.audit import ListedEvent
 from app.store.benchmarks import BenchmarkSummary
 from app.store.health import Trouble
@@ -106,6 +106,12 @@ class BenchmarkPage(Page):
     def board_address(self, title: str) -> str:
         """Return where the board of a title is."""
         return dict(self.boards.boards).get(title, self.boards.home)
+
+    @property
+    def places(self) -> Mapping[str, Callable[[str], str]]:
+        """Return where the names of the ranks on all boards lead, also where the first board has no rows."""
+        home = self.boards.home
+        return {"entrant": lambda name: f"{home}/entrants/{path_of_name(name)}", "board": self.board_address}
 
     @property
     def ranks_map(self) -> TaskMap | None:

@@ -88,3 +88,15 @@ def test_rounding_noise_does_not_rank(noise: float, expected: set[int]) -> None:
     actual = board("[mae]", "weights: {mae: 1.0}, tie_break: none", {"A": [0.1], "B": [0.1 + noise]}, ("mae",))
 
     assert set(ranks(actual).values()) == expected
+
+
+@pytest.mark.parametrize("least", [5e-324, 1e-310, 1e-300, 1.0])
+def test_values_of_any_size_have_ranks(least: float) -> None:
+    """Of 5e-324 twelve digits are its 336th decimal, and ten to the power of that is no double."""
+    values = {name: [at * least, 1.0] for at, name in enumerate("ABC")}
+    weights = "{mae: 0.5, runtime: 0.5}"
+    with np.errstate(invalid="raise"):
+        shown = board("[mae, runtime]", f"weights: {weights}", values, ("mae", "runtime"))
+
+    assert sorted(ranks(shown).values()) == [1, 2, 3]
+    assert all(np.isfinite(row["score"]) for row in shown.records() if "score" in row)

@@ -84,7 +84,7 @@ def test_summaries_never_stop_a_board(tireless_site: Site, files: list[str], tas
     numbers += admitted(site, slug, [("r.csv", content, None) for content in files])
     last = sent(cases.send(site, slug, "n.csv", cases.good_summary("Next"), "bob"))
 
-    cases.settle(site, slug, [*numbers, last], [*names, "Next"])
+    cases.settle(site, slug, [*numbers, last], [*names, "Next"], has_base=has_base)
 
 
 @given(files=cases.episode_files())

@@ -380,3 +380,15 @@ def test_withdrawn_evidence_leaves_boards_that_cannot_be_published(site: Site) -
     assert shown["meta"]["unavailable"].endswith(" of this server; its operators are told.")
     assert "of this server; its operators are told" in page
     assert "No boards are shown until it succeeds." in page
+
+
+def test_a_benchmark_whose_first_board_waits_for_its_baseline_has_its_page(site: Site) -> None:
+    """The ranks on all boards lead to entrants and boards, though the first has no rows to take the addresses from."""
+    slug = cases.begin(site, cases.SUMMARY.replace("TASKS", cases.DECLARED))
+    assert cases.send(site, slug, "g.csv", cases.good_summary("Honest"), "bob").status_code == 202
+    site.work()
+    page = site.http.get(f"/benchmarks/{slug}")
+
+    assert page.status_code == 200
+    assert f'href="/benchmarks/{slug}/entrants/Honest"' in page.text
+    assert f'href="/benchmarks/{slug}/leaderboards/dropped"' in page.text

@@ -84,6 +84,9 @@ from app.values.table import Cell, Column, Table, finite
 NOISE_DIGITS = 12
 """Component values of magnitude one, and scores, that agree to this many decimals are tied."""
 
+MOST_DECIMALS = 300
+"""To which values are rounded: ten to the power of more may be no double, and rounded values would be none either."""
+
 
 def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> BoardTables:
     """Compute the board, its pairs and its terms: sums of weighted ranks, from 1, smaller being better.
@@ -443,6 +446,8 @@ def _without_noise(values: FloatArray, size: float) -> FloatArray:
     known = np.abs(values[np.isfinite(values)])
     largest = max(size, float(known.max())) if known.size else 0.0
     digits = int(np.floor(np.log10(largest))) if largest > 0.0 else 0
+    if NOISE_DIGITS - digits > MOST_DECIMALS:
+        return values
     rounded: FloatArray = np.round(values, NOISE_DIGITS - digits)
     return rounded
 
