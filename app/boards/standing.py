@@ -195,7 +195,8 @@ class BoardStanding:
     `first_share`, how often each is the best in the resamples, and `groups` cover those with replicates; `first_share`
     is NaN where it is not known. `widest` is the largest possible difference of two scores. `above` [n_entrants]
     is, for who cannot be first for its gaps, the position of the one it is behind, else −1: None where there is none.
-    `lacks` [n_entrants] says who has gaps; None where nobody has. `are_logs`: points are those of `log_points`.
+    `lacks` [n_entrants] says who has gaps; None where nobody has. `are_logs`: points are those of `log_points`. No
+    p-value of a pair is below `least_p` [n_entrants, n_entrants], where that is not None.
     """
 
     points: FloatArray
@@ -209,6 +210,7 @@ class BoardStanding:
     above: IntArray | None = None
     are_logs: bool = False
     lacks: BoolArray | None = None
+    least_p: FloatArray | None = None
 
     @property
     def has_spread(self) -> BoolArray:
@@ -229,11 +231,16 @@ class BoardStanding:
             int(sets.low[at]),
             int(sets.high[at]),
             bool(sets.may_be_first[at]),
-            None if self.is_behind(at) else float(sets.first_p[at]),
+            None if self.is_behind(at) else self._first_p(sets, at),
             finite(float(self.first_share[at])),
             int(self.groups[at]),
             self._like_first(sets, at),
         )
+
+    def _first_p(self, sets: RankSets, at: int) -> float:
+        """Return the p-value of being first, at least the smallest that a better entrant may have against this one."""
+        better, p = self.points > self.points[at], float(sets.first_p[at])
+        return p if self.least_p is None or not better.any() else max(p, float(self.least_p[at, better].min()))
 
     def is_behind(self, at: int) -> bool:
         """Say whether the entrant at a position cannot be first for its gaps."""
@@ -260,7 +267,7 @@ class BoardStanding:
             margins=self.all_pairs.margins(at, self.level),
             errors=self.all_pairs.errors(at, at),
             beats=probability_beats(self.all_pairs.replicates[:, at]),
-            p_values=self.all_pairs.p_values(at),
+            p_values=np.maximum(self.all_pairs.p_values(at), 0.0 if self.least_p is None else self.least_p[square]),
             separated=self.sets.separated[square],
             is_known=has[:, None] & has[None, :],
             # If scores leave the declared range, its width bounds nothing.

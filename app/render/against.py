@@ -244,10 +244,7 @@ def chances(pair: PairRows) -> Sequence[str]:
     if not isinstance(p_value, float):
         return ()
     n_all, level = _n_tested(pair.table), float(pair.table.meta.get("level", 0.95))
-    # How far equal seeds may be off is exact at the level alone: beside 0.274 five zeros have a p of 0.20, not of 0.18.
-    is_exact = p_value <= 1.0 - level or not _of_equal_seeds(pair)
-    p = f"p {format_p(p_value)}" if is_exact else f"p > {1.0 - level:.2g}"
-    test = f"{p}, {pair.table.meta.get('test', 'test')}, two-sided"
+    test = f"p {format_p(p_value)}, {pair.table.meta.get('test', 'test')}, two-sided"
     if n_all < 2:
         return (
             f"This is the only pair of those with a rank: {test}. The test of the board, which says who is separable, "

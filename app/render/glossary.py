@@ -258,8 +258,7 @@ UNCERTAINTY = (
         "as far as both have them. Its interval and its p, of a two-sided test, are of this pair by itself; separable "
         "means that it holds with all pairs of the board tested at once. Of weighted ranks, which move in steps, the "
         "interval is of resampled ranks, and the p from the spread: they agree on whether zero is in it, and no "
-        "further. How far seeds that are all equal may be off is exact at the level of the board alone: a larger p of "
-        "them says no more than that it is larger.",
+        "further. Of seeds that are all equal p is at least the chance of as many such, if the two were equal.",
         "t = difference / standard error over the resamples, of skill scores that of the mean log ratio; Student's t "
         "with the effective number of units less one as degrees of freedom, of means over groups of tasks with "
         "Satterthwaite's: the fewer of the two entrants', each the median over its pairs",

@@ -3,10 +3,12 @@
 Units are clusters, examples, groups or tasks. Only the proportions of weights matter.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import stdtrit
 
 from app.stats.arrays import FloatArray, IntArray, InvalidArgument, require_finite, require_shape, require_weights
 
@@ -78,8 +80,36 @@ def reach_of_equals(value: float, within: Range, n_units: int, level: float) -> 
     rounding = ROUNDING * (within.high - within.low) if within.is_bounded else 0.0
     if not within.is_bounded or not within.low - rounding <= value <= within.high + rounding:
         return None
-    unseen: float = 1.0 - (1.0 - level) ** (1.0 / n_units)
-    return unseen * max(value - within.low, within.high - value)
+    return unseen(n_units, 1.0 - level) * max(value - within.low, within.high - value)
+
+
+def unseen(n_units: int, error_rate: float) -> float:
+    """Return the largest share of other units of which none is among n with at least this probability.
+
+    Source: `reach_of_equals`.
+
+    >>> round(unseen(5, 0.05), 3)
+    0.451
+    """
+    return float(1.0 - error_rate ** (1.0 / n_units))
+
+
+def widened_for_equals(n_units: int, level: float) -> float:
+    """Return by which factor Student's t reaches further at the level, so that it does so too where less is allowed.
+
+    What n equal units leave open grows faster with smaller error rates than Student's quantiles from about nine units
+    on, and all pairs of a board are tested at such; down to a millionth.
+    Source: `reach_of_equals`, and Student's t with n − 1 degrees of freedom.
+
+    >>> [round(widened_for_equals(n, 0.95), 2) for n in (5, 16, 30)]
+    [1.0, 1.08, 1.29]
+    """
+    rates = (1.0 - level) * np.logspace(0.0, math.log10(LEAST_RATE / (1.0 - level)), N_RATES)
+    errors = (1.0 - rates ** (1.0 / n_units)) / -stdtrit(n_units - 1, rates / 2.0)
+    return float(errors.max() / errors[0])
+
+
+LEAST_RATE, N_RATES = 1e-6, 25
 
 
 @dataclass(frozen=True)

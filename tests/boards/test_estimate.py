@@ -8,7 +8,7 @@ import pytest
 
 from app.boards.claims import COLUMNS, AskedClaim, ClaimedContrast, decide_claims
 from app.boards.measured import EntrantEvidence, Measurement
-from app.boards.methods.estimate import EstimateBoard, assemble_board
+from app.boards.methods.estimate import EstimateBoard, assemble_board, standing_by
 from app.boards.standing import caveats_of, letters_table
 from app.boards.tables import BoardTables
 from app.errors import ManifestRejected
@@ -148,8 +148,8 @@ def test_an_interval_without_width_is_flagged() -> None:
     assert (actual.point, actual.low, actual.high, actual.reason) == (1.0, 1.0, 1.0, "all_equal")
     assert (
         "equal: 2 seeds that hardly differ have a score of 1. Others may do otherwise and not be among 2, so "
-        "comparisons count with a score that is off by up to 0.776 to either side (exact and one-sided, unlike the "
-        "interval of the score)."
+        "comparisons count with a score that is off by up to 0.776 to either side (one-sided, and far enough for all "
+        "pairs tested together, unlike the interval of the score)."
     ) in table.notes
     # What is kept of a measurement says so, too.
     assert unpack_measurement(pack_measurement(equal)).measurement.rows["equal_seeds"] == (
@@ -178,13 +178,29 @@ def test_pairs_say_whose_seeds_are_all_equal() -> None:
     for notes in (found.pairwise.notes, lettered.notes, caveats_of(found.pairwise)):
         assert [note for note in notes if note.startswith("zero")] == [
             "zero: 12 seeds that hardly differ have a score of 0. Others may do otherwise and not be among 12, so "
-            "comparisons count with a score that is off by up to 0.221 to either side (exact and one-sided, unlike the "
-            "interval of the score)."
+            "comparisons count with a score that is off by up to 0.226 to either side (one-sided, and far enough for "
+            "all pairs tested together, unlike the interval of the score)."
         ]
         assert any(
             note.startswith("The results of poor are worth fewer than eight independent seeds") for note in notes
         )
     assert not any("do otherwise" in note for note in caveats_of(tables(good, poor).pairwise))
+
+
+@pytest.mark.parametrize("n", [3, 5, 16, 30])
+def test_no_p_of_equal_seeds_is_below_the_chance_of_them(n: int) -> None:
+    """That of none among n which would do otherwise: five zeros beside 0.274 had a t of 0.18, and the chance is 0.2."""
+    zero = measure(rows({seed: [0.0] * 4 for seed in range(n)}), "zero")
+    for share in (1, 2, 3):
+        other = measure(rows({seed: [float(at < share) for at in range(4)] for seed in range(n)}), "other")
+        standing = standing_by(*declared(), "success", [zero, other])
+        known, below, least = standing.contrasts([0, 1]), standing.place(0, "zero").first_p, (1.0 - share / 4) ** n
+
+        assert known.p_values[0, 1] == known.p_values[1, 0] >= least - 1e-12
+        assert below is not None
+        assert below >= least - 1e-12
+        assert bool(known.separated[1, 0]) is (below <= 0.05)
+        assert standing.place(1, "other").first_p == 1.0
 
 
 def test_what_more_seeds_would_find_is_not_said_where_seeds_are_equal() -> None:

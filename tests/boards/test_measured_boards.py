@@ -62,7 +62,7 @@ NOTED: dict[str, tuple[Sequence[Measurement], str, bool]] = {
     "the same items": ((of("A", 0.8, items="x"), of("B", 0.6, items="x")), OTHER, False),
     "equal seeds": ((of("A", 0.8, **equal_seeds(40)), B), "A: 40 seeds that hardly differ have a score of 0.8.", True),
     "seeds that are equal, how far": (
-        (of("A", 0.8, **equal_seeds(40)), B), "off by up to 0.5 to either side (exact and one-sided, ", True),
+        (of("A", 0.8, **equal_seeds(40)), B), "off by up to 0.5 to either side (one-sided, ", True),
     "seeds that are nearly equal": (
         (of("A", 0.8, **equal_seeds(40, 0.6)), B),
         "off by up to 0.5 to either side: it would be 0.6 if they were equal, and is by our convention less the "

@@ -242,21 +242,6 @@ def test_of_a_pair_in_which_somebody_lacks_a_result_no_amount_of_data_is_named()
     assert (said(2, 3, 3), said(3, 2, 3)) == ((), ())
 
 
-@pytest.mark.parametrize(("equal", "p", "words"), [
-    (["Good"], 0.1831, "p > 0.05, "), (["Poor"], 0.1831, "p = 0.1831, "), (["Fair"], 0.031, "p = 0.0310, "),
-])  # fmt: skip
-def test_a_p_of_equal_seeds_is_said_as_far_as_it_is_exact(equal: list[str], p: float, words: str) -> None:
-    """Five zeros are 0.274 off with a probability of 0.726 to the fifth, 0.2; the t of it said 0.18."""
-    board = Mean(name="b", method="mean", metric="error")
-    pairs = compute_board(benchmark(board), board, rows()).pairwise
-    assert pairs is not None
-    pairs = replace(pairs, meta={**pairs.meta, "equal_seeds": equal})
-    pair = find_pair(pairs, "Good", "Fair")
-
-    (said,) = chances(replace(pair, forth={**pair.forth, "p_value": p, "separable": False}))
-    assert words in said
-
-
 def test_a_pair_with_the_baseline_says_why_the_score_has_another_interval() -> None:
     """The score is the skill relative to the baseline: the same number twice, with two intervals."""
     board = SkillScore(name="b", method="skill_score", metric="error", baseline="Fair")

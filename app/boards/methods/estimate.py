@@ -50,6 +50,7 @@ from app.names import in_words, names_in_words, sentences
 from app.stats.arrays import FloatArray
 from app.stats.calibrated import ALL_EQUAL, FEW_UNITS, MIN_UNITS
 from app.stats.resample import competition_ranks
+from app.stats.spreads import unseen, widened_for_equals
 from app.values.frame import CalibratedCells, Ends, FrameField, with_calibrated
 from app.values.table import Cell, Column, Table
 
@@ -554,7 +555,24 @@ def standing_by(
     spread = _spread(manifest, metric, contenders, points)
     smallest = spec.smallest_difference if metric == spec.ranked else None
     widest, level = within.high - within.low, spec.uncertainty.level
-    return stand(points, spread, level, widest=widest, smallest=smallest, over_snapshots=spec.over_snapshots)
+    standing = stand(points, spread, level, widest=widest, smallest=smallest, over_snapshots=spec.over_snapshots)
+    return standing if metric != spec.ranked else replace(standing, least_p=_least_p(contenders, points, level))
+
+
+def _least_p(contenders: Sequence[Measurement], points: FloatArray, level: float) -> FloatArray | None:
+    """Return how probable seeds as equal as these are, if two have the same mean, [n, n]; None where nobody's are.
+
+    The t of a pair is exact for them at the level and no more: five zeros beside 0.274 have 0.726^5, and t says less.
+    """
+    if not any(each.rows.get(EQUAL_SEEDS) for each in contenders):
+        return None
+    chances, differences = np.zeros((len(points), len(points))), np.abs(points[:, None] - points[None, :])
+    for at, measurement in enumerate(contenders):
+        for row in measurement.rows.get(EQUAL_SEEDS, ()):
+            n, reach = int(row[0] or 0), float(row[1] or 0.0)
+            farthest = reach / (unseen(n, 1.0 - level) * widened_for_equals(n, level))
+            chances[at] = (1.0 - np.minimum(differences[at] / farthest, 1.0)) ** n
+    return np.maximum(chances, chances.T)
 
 
 def points_of(manifest: Manifest, metric: str, contenders: Sequence[Measurement]) -> FloatArray:
@@ -781,7 +799,8 @@ def _equal_seeds(spec: EstimateBoard, contenders: Sequence[Measurement], units: 
             names.setdefault((_point(measurement, spec.ranked), *row), []).append(measurement.entrant)
     for (value, n, reach, if_equal, none_from), own in names.items():
         how_far = (
-            f"up to {reach:.3g} to either side (exact and one-sided, unlike the interval of the score)"
+            f"up to {reach:.3g} to either side (one-sided, and far enough for all pairs tested together, unlike the "
+            "interval of the score)"
             if reach == if_equal
             else f"up to {reach:.3g} to either side: it would be {if_equal:.3g} if they were equal, and is by our "
             f"convention less the further they are apart, and nothing from {none_from:g} on"

@@ -69,6 +69,7 @@ from app.stats.spreads import (
     reach_of_equals,
     side_by_side,
     support_of_values,
+    widened_for_equals,
 )
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Cell, finite
@@ -819,13 +820,15 @@ def draw_by_name(
 def left_open(score: DrawnScore, within: Range, level: float, own: FloatArray) -> DrawnScore:
     """Return a score with replicates as wide as seeds that are all equal, or nearly, leave open: `reach_of_equals`.
 
-    Their margin at the level is then the reach; less where seeds are apart on some task, and nothing from NEARLY of the
-    range on, so that nobody gains by a little noise. Of seeds that are all equal they are normal, from `own`,
-    numbers between 0 and 1 [n_resamples] that no other entrant has. Unchanged without a bounded range, and where wider.
+    Their margin at the level is then the reach, wide enough for smaller error rates, too; less where seeds are apart on
+    some task, and nothing from NEARLY of the range on, so that nobody gains by a little noise. Of seeds that are all
+    equal they are normal, from `own`, numbers between 0 and 1 [n_resamples] that no other entrant has. Unchanged
+    without a bounded range, and where wider.
     """
     point = float(score.replicates.mean())
     equal = max(0.0, 1.0 - score.apart / (NEARLY * (within.high - within.low))) if within.is_bounded else 0.0
-    if_equal = reach_of_equals(point, within, len(score.seeds), level) or 0.0
+    n_seeds = len(score.seeds)
+    if_equal = (reach_of_equals(point, within, n_seeds, level) or 0.0) * widened_for_equals(n_seeds, level)
     reach = equal * if_equal
     quantile = float(stdtrit(score.precision.freedom, (1.0 + level) / 2.0))
     error = reach / (quantile * math.sqrt(score.precision.inflation))
