@@ -154,14 +154,14 @@ def _identify(request: Request, presented: HTTPAuthorizationCredentials | None, 
     return caller
 
 
-async def get_uploader(request: Request, presented: Presented, state: StateDep) -> Caller:
-    """Return the caller if an upload of theirs could be read soon. Raises Busy, and what `get_caller` raises."""
+async def refuse_if_full(request: Request, presented: Presented, state: StateDep) -> None:
+    """Refuse a caller of whom no upload could be read soon. Raises Busy, and what `get_caller` raises."""
     caller = await get_caller(request, presented, state)
     state.readers.turns.refuse_if_full(caller.owner)
-    return caller
 
 
-Uploader = Annotated[Caller, Depends(get_uploader)]
+READ_SOON = [Depends(refuse_if_full)]
+"""The dependencies of a route that reads an upload."""
 
 
 NOT_KNOWN = "This token is unknown, or it was revoked."

@@ -21,7 +21,7 @@ from app.rights.policy import RIGHTS
 from app.telemetry import ROUTE
 from app.web.audit_notes import note_refusal
 from app.web.cached_answer import READING
-from app.web.caller import ACTIONS, Handler, get_uploader, visible_to_sender
+from app.web.caller import ACTIONS, Handler, refuse_if_full, visible_to_sender
 from app.web.forms import OF_FORMS, taking_forms
 from app.web.requests import OF_TABLES, known_parameters, refuse_unknown
 
@@ -71,8 +71,10 @@ class CheckedFirst(APIRoute):
         """Return the handler behind the check that the caller may do what the route is."""
         if RIGHTS[self.action].anybody is not None:
             return handle
-        callers = [each for each in self.dependant.dependencies if each.call in ACTIONS or each.call is get_uploader]
-        checks = Dependant(path=self.path_format, dependencies=callers)
+        callers = [each for each in self.dependant.dependencies if each.call in ACTIONS]
+        # Who may not do it is told so, also while nothing could be read.
+        turns = [each for each in self.dependant.dependencies if each.call is refuse_if_full]
+        checks = Dependant(path=self.path_format, dependencies=[*callers, *turns])
 
         async def checked(request: Request) -> Response:
             await _solve(request, checks)

@@ -37,7 +37,7 @@ from app.store.publication import Inputs
 from app.store.snapshots import with_names
 from app.turns import Turn
 from app.values.table import Cell, Column, Table
-from app.web.caller import PUBLIC, Caller, Uploader, may
+from app.web.caller import PUBLIC, READ_SOON, Caller, may
 from app.web.checked_first import CheckedFirst
 from app.web.description import described, table_routes
 from app.web.documents import Document, ItemsDocument, LabelsDocument, OwnerLinkDocument, TableDocument
@@ -70,13 +70,12 @@ async def put_labels(
     request: Request,
     state: StateDep,
     caller: Annotated[Caller, may("upload labels")],
-    uploader: Uploader,
     file: Annotated[UploadFile, File(description="columns item, label, weight?, group?, task?; as for results")],
 ) -> Response:
     """Upload the labels of every task. 201, or 200 for the same bytes again; other bytes are refused."""
     declared = await find_declared(request, state, slug)
     read = partial(labels.labels_of(declared.manifest).read, declared.manifest)
-    return await read_and_store(request, state, uploader, file, read, partial(_store, state, declared, caller))
+    return await read_and_store(request, state, caller, file, read, partial(_store, state, declared, caller))
 
 
 def _store(state: State, declared: Declared, caller: Caller, reading: LabelReading) -> Response:
@@ -132,13 +131,12 @@ async def put_items(
     request: Request,
     state: StateDep,
     caller: Annotated[Caller, may("upload items")],
-    uploader: Uploader,
     file: Annotated[UploadFile, File(description="columns item, task?; CSV or JSON")],
 ) -> Response:
     """Upload the grid's items for the newest version of a manifest with `items: file`. 200 for the same bytes again."""
     declared = await find_declared(request, state, slug)
     read = partial(read_items, declared.manifest)
-    return await read_and_store(request, state, uploader, file, read, partial(_store_items, state, declared, caller))
+    return await read_and_store(request, state, caller, file, read, partial(_store_items, state, declared, caller))
 
 
 def _store_items(state: State, declared: Declared, caller: Caller, reading: ItemsReading) -> Response:
@@ -181,6 +179,7 @@ def add_put_route(
         status_code=201,
         summary=summary,
         responses={**described(403, 404, 409, answer=answer, status=201), **described(answer=answer)},
+        dependencies=READ_SOON,
         max_body_size=settings.max_body_mib * MIB,
         form_limits={"max_fields": MAX_FIELDS},
     )
@@ -198,19 +197,19 @@ async def find_declared(request: Request, state: State, slug: str) -> Declared:
 async def read_and_store(
     request: Request,
     state: State,
-    uploader: Caller,
+    caller: Caller,
     file: UploadFile,
     read: Callable[[Sequence[SentFile], Limits], T],
     store: Callable[[T], Response],
 ) -> Response:
     """Read the table in a reader process, then store the result; the client may disconnect meanwhile."""
     with received_files() as folder:
-        beside, owner = state.readers.beside, uploader.owner
+        beside, owner = state.readers.beside, caller.owner
         async with beside.taken(Turn.of(owner, LATER)):
             uploads = await run_in_threadpool(copy_files, [file], folder)
         work = partial(read, uploads, Limits.from_settings(state.settings))
         with beside.ending(Turn.of(owner)) as storing:
-            reading = await state.readers.read(work, folder, uploader.id, gone(request), storing)
+            reading = await state.readers.read(work, folder, caller.id, gone(request), storing)
             return await run_in_threadpool(store, reading)
 
 

@@ -29,7 +29,7 @@ from app.render.table_page import Panel
 from app.rights.policy import require
 from app.turns import Turn
 from app.values.table import Table
-from app.web.caller import PUBLIC, Caller, Uploader, may, signed_in
+from app.web.caller import PUBLIC, READ_SOON, Caller, may, signed_in
 from app.web.checked_first import CheckedFirst
 from app.web.cookies import form_key_of
 from app.web.description import described
@@ -59,6 +59,7 @@ def make_router(settings: Settings) -> APIRouter:
         methods=["POST"],
         summary="Draft a manifest of results",
         responses=described(403, answer=DraftedDocument),
+        dependencies=READ_SOON,
         max_body_size=settings.max_body_mib * 1024 * 1024,
         form_limits={"max_fields": MOST_COLUMNS},
     )
@@ -114,7 +115,6 @@ async def draft(
     request: Request,
     state: StateDep,
     caller: Annotated[Caller, may("create a benchmark")],
-    uploader: Uploader,
     files: Annotated[list[UploadFile], File(description="results: .csv, .json, .jsonl, .eval, each also .gz, or .zip")],
     slug: Annotated[str, Form(max_length=100)] = "",
     title: Annotated[str, Form(max_length=200)] = "",
@@ -131,7 +131,6 @@ async def draft(
     What is stated of a column is taken as it is, `(none)` where none has a role, and the rest is guessed. What nobody
     can know from the file is in `questions`, and is TODO in the text.
     """
-    del uploader  # asked whether an upload could be read soon
     named = {"entrant": entrant, "task": task, "condition": condition, "seed": seed}
     metrics = tuple(name for name in metric or () if name and name not in named.values())
     stated = {

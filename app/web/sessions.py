@@ -6,7 +6,7 @@ import secrets
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Query, Request
+from fastapi import APIRouter, Depends, Form, Query, Request
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
@@ -19,7 +19,7 @@ from app.rights.oidc import CALLBACK, Attempt, Provider
 from app.store import audit, benchmarks
 from app.store.audit import Change
 from app.store.benchmarks import BenchmarkNames
-from app.web.audit_notes import ActDep, act_of, note_refusal
+from app.web.audit_notes import act_of, note_refusal
 from app.web.caller import Caller, may
 from app.web.checked_first import CheckedFirst
 from app.web.cookies import (
@@ -36,7 +36,7 @@ from app.web.cookies import (
     tell_page,
 )
 from app.web.description import described
-from app.web.limits import count_guess, refuse_guesses
+from app.web.limits import count_guess, limit_nobody, refuse_guesses
 from app.web.state import SessionDep, State, StateDep
 from app.web.views import NO_STORE, page
 
@@ -66,11 +66,15 @@ def show_login(state: StateDep, next_: Next = None, *, again: bool = False, left
     return shown
 
 
-@router.post("/login", summary="Sign in", responses=described(403, also=("html",)), dependencies=[may("sign in")])
+@router.post(
+    "/login",
+    summary="Sign in",
+    responses=described(403, also=("html",)),
+    dependencies=[may("sign in"), Depends(limit_nobody)],
+)
 def login(
     request: Request,
     session: SessionDep,
-    act: ActDep,
     token: Annotated[str, Form(max_length=200)],
     form: Annotated[str, Form(max_length=100)],
     next_: Annotated[str | None, Form(alias="next", max_length=500)] = None,
@@ -86,7 +90,6 @@ def login(
         raise Unauthenticated(f"This token {why}.")
     tokens.note_use(session, holder)
     begun, secret = sessions.begin(session, holder)
-    del act
     audit.record(session, act_of(request, holder.id), 303, Change(after={"session": begun.id}))
     answer = RedirectResponse(local_path(next_, ACCOUNT), 303, NO_STORE)
     set_cookie(answer, SESSION, secret)

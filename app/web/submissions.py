@@ -54,7 +54,7 @@ from app.store.tries import keep_try
 from app.telemetry import CHECKS_FAILED, current_request, event
 from app.turns import Turn
 from app.values.table import Cell, Table
-from app.web.caller import PUBLIC, Caller, Uploader, may
+from app.web.caller import PUBLIC, READ_SOON, Caller, may
 from app.web.checked_first import CheckedFirst
 from app.web.cookies import form_key_of
 from app.web.description import described
@@ -100,6 +100,7 @@ def make_router(settings: Settings) -> APIRouter:
             **described(403, 404, 409, answer=SubmissionDocument, status=202),
             **described(answer=DryRunDocument),
         },
+        dependencies=READ_SOON,
         max_body_size=settings.max_body_mib * 1024 * 1024,
         form_limits={"max_fields": MAX_FIELDS},
     )
@@ -113,7 +114,6 @@ async def submit(
     request: Request,
     state: StateDep,
     caller: Annotated[Caller, may("submit")],
-    uploader: Uploader,
     files: Annotated[
         list[UploadFile],
         File(description="what the kind of evidence reads, such as .csv, .json or .parquet, each also .gz, or .zip"),
@@ -129,7 +129,6 @@ async def submit(
 ) -> Response:
     """Submit evidence: 202 with its checks once all of it is stored. Nothing of a malformed upload is stored."""
     refuse_unknown(await request.form(), FORM_FIELDS, "form field")
-    del uploader  # asked whether an upload could be read soon
     sent = partial(
         fields_of,
         state.settings,

@@ -23,7 +23,7 @@ from app.rights import roles
 from app.rights.policy import RIGHTS
 from app.store import audit, benchmark_rows, benchmarks, preregs
 from app.store.tries import find_try, keep_try, own_submissions, own_tries
-from app.web.caller import PUBLIC, Caller, Uploader, may, refuse_uninvited, signed_in
+from app.web.caller import PUBLIC, READ_SOON, Caller, may, refuse_uninvited, signed_in
 from app.web.checked_first import CheckedFirst
 from app.web.cookies import form_key_of, session_secret
 from app.web.description import described
@@ -56,6 +56,7 @@ def make_router(settings: Settings) -> APIRouter:
         status_code=303,
         summary="Check or send the form of a browser",
         responses=described(403, 404, 409),
+        dependencies=READ_SOON,
         max_body_size=settings.max_body_mib * 1024 * 1024,
         form_limits={"max_fields": MAX_FIELDS + len(METADATA_FIELDS) + MOST_DECLARED},
     )
@@ -100,7 +101,6 @@ async def submit_form(
     request: Request,
     state: StateDep,
     caller: Annotated[Caller, may("submit")],
-    uploader: Uploader,
     files: Annotated[list[UploadFile], File()],
     prereg: Annotated[UploadFile | str | None, File()] = None,
     prereg_sha256: Word = "",
@@ -108,7 +108,6 @@ async def submit_form(
     act: Annotated[Literal["check", "submit"], Form()] = "check",
 ) -> Response:
     """Take what the form sends, and lead to the submission, or to the page of the try."""
-    del uploader  # asked whether an upload could be read soon
     if session_secret(request) is None:
         raise Forbidden("This form is for signed-in browsers; with a token, use POST …/submissions.")
     fields = await request.form()

@@ -14,6 +14,7 @@ from app.errors import Forbidden, SignedInLongAgo
 from app.rights import tokens
 from app.rights.policy import RIGHTS, Holder, Relation, allows, refuse_other_entrants, require
 from app.store import audit
+from app.turns import Turn
 from app.web.caller import may
 from app.web.checked_first import CheckedFirst
 from tests.cases.databases import as_runtime, new_database
@@ -322,6 +323,23 @@ def test_a_route_says_which_action_it_is() -> None:
         router.get("/new")(lambda: None)
     with pytest.raises(KeyError):
         may("an action that the table does not have")
+
+
+def test_a_refusal_comes_before_the_wait_for_a_reader(world: World) -> None:
+    """Whoever may not do it is told so, and not to come again, also while no upload can be read."""
+    site, loop = world.site, world.site.http.portal
+    state = site.http.app.app._app._app._app.state.plumbline  # type: ignore[attr-defined]
+    places = state.settings.max_readings + state.settings.max_waiting_readings
+    held = [Turn.of(f"somebody {number}") for number in range(places)]
+    assert loop is not None
+    for turn in held:
+        loop.call(state.readers.turns.enter, turn)
+    who = ("alice", "steward")
+    refused = [site.http.post("/manifests", files=[("files", ("r.csv", b"x"))], headers=site.auth(one)) for one in who]
+    for turn in reversed(held):
+        loop.call(state.readers.turns.end, turn)
+
+    assert [answer.status_code for answer in refused] == [403, 503]
 
 
 def test_a_refusal_of_many_entrants_says_how_many_more_there_are() -> None:
