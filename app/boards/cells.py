@@ -367,7 +367,7 @@ def _were_asked(earlier: Sequence[RequiredGrid]) -> set[str]:
 
 
 @dataclass(frozen=True)
-class _Counted:
+class _TaskCounts:
     """Which of the wanted tasks each entrant has a value for, and which it failed: each [n_wanted, n_entrants]."""
 
     included: BoolArray
@@ -389,16 +389,16 @@ class _Counted:
         return [int(n) for n in (~(self.included | self.failed)).sum(axis=0).tolist()]
 
 
-def _count(cells: CellMatrix, wanted: Sequence[str], missing: BoolArray) -> _Counted:
+def _count(cells: CellMatrix, wanted: Sequence[str], missing: BoolArray) -> _TaskCounts:
     place = {task: at for at, task in enumerate(cells.tasks)}
     at = np.array([place.get(task, -1) for task in wanted], dtype=np.int64)
     has_rows = (at >= 0)[:, None]
-    return _Counted(has_rows & ~missing[at], has_rows & missing[at] & cells.present[at])
+    return _TaskCounts(has_rows & ~missing[at], has_rows & missing[at] & cells.present[at])
 
 
 def _cover(
     wanted: Sequence[str],
-    counted: _Counted,
+    counted: _TaskCounts,
     at: int,
     earlier: Sequence[RequiredGrid],
     *,

@@ -73,13 +73,10 @@ class Outcome(Enum):
     FAILED = "failed"
 
 
-Attempt = Callable[[frozenset[int]], Outcome]
-"""Computes some submissions alone, beside only what the manifest requires."""
-
-
-def find_failing(newest_first: Sequence[int], attempt: Attempt) -> frozenset[int]:
+def find_failing(newest_first: Sequence[int], attempt: Callable[[frozenset[int]], Outcome]) -> frozenset[int]:
     """Return the submissions that fail alone, as far as they are found within the attempts; all together failed.
 
+    An attempt computes some submissions alone, beside only what the manifest requires.
     Those that fail only beside others are nobody's fault. If everybody fails, or what the manifest requires fails
     without them, the fault is the computation's.
     """

@@ -126,7 +126,7 @@ def _compute(
         inputs = read_everything(session, benchmark_id, without)
         evidence, measuring = current_evidence(session, inputs)
         faults = list[Fault]()
-        before_each = _Watch(sessions, inputs).abort_if_stale if gives_way else go_on
+        before_each = _InputsWatch(sessions, inputs).abort_if_stale if gives_way else go_on
         before = snapshots.find_snapshot(session, inputs.declared.benchmark)
         packing = Packing(pool, partial(finished, inputs), snapshots.find_bases(session, before))
         last_good = partial(_last_good, session, inputs, before)
@@ -172,7 +172,7 @@ def finished(inputs: Inputs, table: Table) -> Table:
     return table if told is table else in_nouns(told, inputs.declared.manifest.nouns)
 
 
-class _Watch:
+class _InputsWatch:
     """Checks, in transactions of its own, whether the inputs of a publication are still current."""
 
     def __init__(self, sessions: SessionFactory, inputs: Inputs) -> None:

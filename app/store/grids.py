@@ -108,7 +108,7 @@ def with_grids(
     known = {each.id: each for each in session.execute(query.where(one_of(Submission.id, numbers)))}
     of = {name: [known[number] for number in numbers] for name, numbers in stood.items()}
     facts = _facts(session, declared)
-    earlier = _Earlier(session, declared, declared.manifest.with_grid_facts(facts).asked)
+    earlier = _EarlierGrids(session, declared, declared.manifest.with_grid_facts(facts).asked)
     filled = replace(
         facts,
         chosen={name: axes for name, admitted in of.items() if (axes := _chosen(session, declared.manifest, admitted))},
@@ -146,7 +146,7 @@ def _chosen(session: Session, manifest: Manifest, admitted: Sequence[Admitted]) 
     return axes
 
 
-class _Earlier:
+class _EarlierGrids:
     """The grids of earlier versions of a manifest, each read once."""
 
     def __init__(self, session: Session, declared: Declared, now: RequiredGrid) -> None:

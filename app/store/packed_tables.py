@@ -154,7 +154,7 @@ def _names_of(rows: ColumnarRows) -> tuple[Any, ...] | None:
 
 
 def _pack_square(table: Table, rows: ColumnarRows, names: Sequence[Any], base: Table | None) -> bytes:
-    earlier = _Earlier(base, names)
+    earlier = _EarlierPairs(base, names)
     upper, lower = _halves(len(names))
     squares = {at: _square_of(cells) for at, cells in enumerate(rows.columns) if _is_real(cells)}
     arrays = {str(at): cells.values for at, cells in enumerate(rows.columns) if at > 1 and at not in squares}
@@ -200,7 +200,7 @@ def _closest(
 
 
 def _predicted(
-    at: int, name: str, squares: Mapping[int, FloatArray], earlier: "_Earlier", way: Way, places: Places
+    at: int, name: str, squares: Mapping[int, FloatArray], earlier: "_EarlierPairs", way: Way, places: Places
 ) -> FloatArray:
     """Return what a way predicts for a column: from what is read before it: upper halves first."""
     if way == NOTHING:
@@ -319,7 +319,7 @@ def _square_of(cells: CellColumn) -> FloatArray:
     return cells.values.astype(np.float64, copy=False).reshape(n, n)
 
 
-class _Earlier:
+class _EarlierPairs:
     """The cells of an earlier table of pairs, in the order of these names; those of new names are 0."""
 
     def __init__(self, base: Table | None, names: Sequence[Any]) -> None:
@@ -349,10 +349,10 @@ class _Earlier:
 
 def _unpack_square(content: bytes, base: Table | None) -> Table:
     about, arrays = unpack(_decompressed(content[: len(SQUARE)], content))
-    old = _Earlier(base, ()).names
+    old = _EarlierPairs(base, ()).names
     names = tuple(old[each] if isinstance(each, int) else each[0] for each in about.pop("names"))
     words, ways = about.pop("words"), about.pop("ways")
-    earlier, n = _Earlier(base, names), len(names)
+    earlier, n = _EarlierPairs(base, names), len(names)
     squares = {at: np.empty((n, n)) for at, _, _ in ways}
     for at in squares:
         if f"{POINTS}{at}" in arrays:

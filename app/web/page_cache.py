@@ -705,7 +705,7 @@ async def watch(database_url: str, freshness: Freshness, published: Published, s
             async with connection:
                 await connection.execute(LIMITS)
                 await connection.execute(f"LISTEN {CHANGED_CHANNEL}")
-                watching = _Watch(connection, freshness, published, shown)
+                watching = _CountersWatch(connection, freshness, published, shown)
                 try:
                     while True:
                         await watching.look()
@@ -732,7 +732,7 @@ def worth_making_ahead(moved: list[str]) -> list[str]:
     return moved if len(moved) <= MOST_AHEAD else []
 
 
-class _Watch:
+class _CountersWatch:
     """The looks at the counters on one connection, and what is under way because of them."""
 
     def __init__(

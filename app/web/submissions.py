@@ -231,7 +231,7 @@ def _receive(state: State, caller: Caller, upload: Upload, evidence: Evidence, *
 
 def _of_several(upload: Upload, evidence: Evidence) -> Iterator[Problem]:
     """Yield that what is stated of an entrant is shown of none, where an upload has several."""
-    stated = [name for name in upload.fields.description if name not in Run.model_fields]
+    stated = [name for name in upload.fields.description if name not in RunDescription.model_fields]
     if stated and (n := len(evidence.scores.entrant.words)) > 1:
         message = f"stated of {n:,} entrants at once, so boards show it of none: send each alone, or set their fields"
         yield Problem(message, column=f"metadata.{stated[0]}")
@@ -287,7 +287,7 @@ MOST_OF_RUN: Mapping[str, int] = {"code_commit": 64, "notes": 5000}
 """The longest texts about a run; one of these that a manifest declares has the limit of every such field, too."""
 
 
-class Run(BaseModel):
+class RunDescription(BaseModel):
     """What a submitter says about a run; all of it optional and shown."""
 
     model_config = ConfigDict(extra="forbid")
@@ -324,13 +324,13 @@ def fields_of(
     )
 
 
-def _described(declared: Sequence[EntrantField], text: str) -> tuple[Run, dict[str, Cell]]:
+def _described(declared: Sequence[EntrantField], text: str) -> tuple[RunDescription, dict[str, Cell]]:
     """Return what metadata says of the run and of the entrant, everything that is wrong with them at once.
 
     A field of entrants is read as everywhere, so that none is taken here that the boards would not show.
     """
     given = _parse(dict[str, Any], text, "metadata")
-    of_run = Run.model_fields.keys()
+    of_run = RunDescription.model_fields.keys()
     fields = {name: EntrantField(name=name, type=of) for name, of in COMMON_FIELDS.items() if name not in of_run}
     fields |= {each.name: each for each in declared}
     of_entrant = {name: value for name, value in given.items() if name in fields or name not in of_run}
@@ -344,7 +344,7 @@ def _described(declared: Sequence[EntrantField], text: str) -> tuple[Run, dict[s
     problems = [replace(problem, column=f"metadata.{problem.column}") for problem in problems]
     refused = {problem.column for problem in problems}
     try:
-        run = Run.model_validate_json(json.dumps({name: given[name] for name in given if name in of_run}))
+        run = RunDescription.model_validate_json(json.dumps({name: given[name] for name in given if name in of_run}))
     except ValidationError as error:
         problems += [each for each in problems_from(error, within="metadata") if each.column not in refused]
     if problems:

@@ -64,7 +64,7 @@ NO_REASON = "the estimate is invalid; the run gives no reason"
 
 
 @dataclass(frozen=True)
-class _Part:
+class _BlockEstimates:
     """The estimates of a block: codes of record and estimator, where they stand, and the other cells as they are."""
 
     key: IntArray
@@ -80,7 +80,7 @@ class Estimates:
         self._findings = findings
         self._records = Vocabulary(lambda _: True)
         self._estimators = Vocabulary(lambda _: True)
-        self._parts: list[_Part] = []
+        self._parts: list[_BlockEstimates] = []
 
     def read(self, block: Block, file: ReceivedFile) -> None:
         """Take the estimates of a block, and note every cell that is wrong."""
@@ -90,7 +90,7 @@ class Estimates:
         estimators = self._estimators.encode(cells.texts("estimator_name"))
         position = np.full(len(block), file.position, dtype=np.int64)
         kept = {name: cells.texts(name) for name in KEPT}
-        self._parts.append(_Part(records * ESTIMATOR_LIMIT + estimators, position, block.rows, kept))
+        self._parts.append(_BlockEstimates(records * ESTIMATOR_LIMIT + estimators, position, block.rows, kept))
 
     def match(self, scores: ScoreTable, files: Mapping[int, str]) -> "MatchedEstimates":
         """Return the estimate of each row of a table; an estimate that is there twice is a problem."""

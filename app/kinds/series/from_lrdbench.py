@@ -154,7 +154,7 @@ class _Metric(_Read):
         return self
 
 
-class _Board(_Read):
+class _DeclaredBoard(_Read):
     name: str | None = None
     mode: str | None = None
     component_metrics: list[str] = Field(min_length=1)
@@ -194,7 +194,7 @@ class _Theirs(_Read):
     description: str | None = None
     estimators: list[_Estimator] = Field(min_length=1)
     metrics: list[Annotated[_Metric, OrName]] = Field(min_length=1)
-    leaderboards: list[_Board] = Field(min_length=1)
+    leaderboards: list[_DeclaredBoard] = Field(min_length=1)
     contamination: Annotated[_Contamination, OrEmpty] = Field(default_factory=_Contamination)
     uncertainty: Annotated[_Uncertainty, OrEmpty] = Field(default_factory=_Uncertainty)
     seeds: Annotated[_Seeds, OrEmpty] = Field(default_factory=_Seeds)
@@ -223,7 +223,7 @@ def _problems_of(theirs: _Theirs) -> Iterator[Problem]:
                 yield Problem(message, column=f"uncertainty.{key}", value=clip_for_message(name))
 
 
-def _broken_rules(theirs: _Theirs, board: _Board) -> Iterator[tuple[str, str]]:
+def _broken_rules(theirs: _Theirs, board: _DeclaredBoard) -> Iterator[tuple[str, str]]:
     if sorted(board.component_metrics) != sorted(board.weights):
         yield "weights", "component_metrics and weights must name the same metrics"
         return
@@ -307,7 +307,7 @@ def _operator(operator: _Named) -> dict[str, Any]:
     return {"name": operator.name, **({"params": listed} if listed else {})}
 
 
-def _board(theirs: _Theirs, board: _Board, position: int) -> dict[str, Any]:
+def _board(theirs: _Theirs, board: _DeclaredBoard, position: int) -> dict[str, Any]:
     named = {name: _component(theirs.identities(name)) for name in board.component_metrics}
     breaking = {FIRST_BREAKS_TIES: next(iter(named.values())), NO_TIE_BREAK: NO_TIE_BREAK, **named}
     name = board.name or f"board-{position + 1}"

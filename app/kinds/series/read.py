@@ -97,7 +97,7 @@ BOARDS = (series_run.BOARD, series_run.RAW_BOARD)
 
 def read_series_metrics(request: ReadRequest) -> Reading | None:
     """Read every run; None when there is a problem in any, all of them in its findings. Raises TooLarge."""
-    return _Submission(request).read()
+    return _SentRuns(request).read()
 
 
 @dataclass(frozen=True)
@@ -277,7 +277,7 @@ class RecordStrata:
         return Block(block.rows[known], {name: texts.filter(known) for name, texts in columns.items()})
 
 
-class _Submission:
+class _SentRuns:
     """The runs of one submission on their way to one table."""
 
     def __init__(self, request: ReadRequest) -> None:

@@ -52,7 +52,7 @@ def read_evaluation_summary(request: ReadRequest) -> Reading | None:
     """Read every file; None when there is a problem in any, all of them in its findings. Raises TooLarge."""
     entrant = checked_entrant(request)
     with tempfile.TemporaryDirectory(prefix="plumbline-summary-") as folder:
-        return _Submission(request, entrant, Path(folder)).read(request.files)
+        return _SentSummaries(request, entrant, Path(folder)).read(request.files)
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ class _Batch:
     files: tuple[str, ...]
 
 
-class _Submission:
+class _SentSummaries:
     """The files of one submission on their way to one table."""
 
     def __init__(self, request: ReadRequest, entrant: str | None, folder: Path) -> None:
