@@ -8,19 +8,21 @@ import gc
 import sys
 from functools import _lru_cache_wrapper
 
-from app.cache import COMPUTED
+from app.cache import COMPUTED, Cache
 from app.reading import fork_server
 
 ROOMS = ("app.", "tests.")
 
 
 def forget_everything() -> None:
-    """Clear every cache of a function of the app or of the tests, frozen or not, and the process's own."""
+    """Clear every cache of a function of the app or of the tests, frozen or not, and those with a limit in bytes."""
     gc.unfreeze()
     for each in gc.get_objects():
         # Not isinstance, which asks what a dead proxy stands for.
         if type(each) is _lru_cache_wrapper and str(each.__module__).startswith(ROOMS):
             each.cache_clear()
+        elif type(each) is Cache:
+            each.clear()
     forget_results()
 
 
