@@ -3,7 +3,6 @@
 Why: docs/adr/042-readers-boards-and-dry-runs.md.
 """
 
-import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +16,7 @@ from app.boards.coverage import common_tasks
 from app.boards.evidence import NOBODY, BoardEvidence, LeftOut, Standing, rows_of
 from app.boards.measured import EntrantEvidence, Measurement, held_back
 from app.boards.registry import measured_method
-from app.cache import Cache
+from app.cache import Cache, digest
 from app.db.models import Benchmark, Entry, Snapshot, SnapshotEntry
 from app.errors import FieldRejected, Problem
 from app.kinds.contract import Described
@@ -301,10 +300,10 @@ def entrant_key(key: str, facts: GridFacts, entrant: str) -> str:
     if not chosen and not earlier:
         return key
     asked = [each.text for each in earlier]
-    return hashlib.sha256(json.dumps([key, chosen, asked], sort_keys=True).encode()).hexdigest()
+    return digest(json.dumps([key, chosen, asked], sort_keys=True)).hex()
 
 
 def measurement_key(manifest: Manifest, spec: Leaderboard) -> str:
     """Return a digest of everything but the rows that determines a measurement."""
     decisive = {"manifest": manifest.deciding(), "board": spec.model_dump(mode="json"), "code": code_version()}
-    return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
+    return digest(json.dumps(decisive, sort_keys=True)).hex()

@@ -3,7 +3,6 @@ determined by rows and manifest; losing one only costs time. A process keeps tho
 their bytes, so that a board that gains one entrant reads only that entrant's.
 """
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, field, replace
@@ -20,7 +19,7 @@ from app.boards.calibrated import Precision
 from app.boards.coverage import Coverage
 from app.boards.evidence import Pair
 from app.boards.measured import EntrantEvidence, Estimate, Measurement
-from app.cache import Cache
+from app.cache import Cache, digest
 from app.db.engine import ROWS_AT_ONCE, bulk_cursor
 from app.db.models import Entry, StoredMeasurement
 from app.kinds.labels import narrow
@@ -56,7 +55,7 @@ def place_of(refs: Sequence[EvidenceRef], key: str) -> Place:
     if all(ref.task_ids is None for ref in refs):
         return refs[-1].pair, key
     parts = [[ref.pair[0], list(ref.task_ids or ())] for ref in refs]
-    return refs[-1].pair, hashlib.sha256(json.dumps([key, parts]).encode()).hexdigest()
+    return refs[-1].pair, digest(key, json.dumps(parts)).hex()
 
 
 @dataclass(frozen=True)
@@ -109,23 +108,23 @@ def load_measurements(session: Session, places: Iterable[Place]) -> dict[Place, 
     known = MEASURED_CACHE.held()
     measured: dict[Place, Measurement] = {}
     with bulk_cursor(session) as cursor:
-        for submission, entrant, key, digest, content in cursor.stream(
+        for submission, entrant, key, content_digest, content in cursor.stream(
             READ, (list(known), *columns), size=ROWS_AT_ONCE
         ):
-            unread = known[digest] if content is None else unpack_measurement(content)
-            MEASURED_CACHE.keep(digest, unread, unread.n_bytes)
-            read = partial(_read_apart, session, (submission, entrant), key, digest)
+            unread = known[content_digest] if content is None else unpack_measurement(content)
+            MEASURED_CACHE.keep(content_digest, unread, unread.n_bytes)
+            read = partial(_read_apart, session, (submission, entrant), key, content_digest)
             measured[(submission, entrant), key] = unread.with_apart(read)
     return measured
 
 
-def _read_apart(session: Session, pair: Pair, key: str, digest: bytes) -> ColdParts:
-    known = APART_CACHE.get(digest)
+def _read_apart(session: Session, pair: Pair, key: str, content_digest: bytes) -> ColdParts:
+    known = APART_CACHE.get(content_digest)
     if known is not None:
         return known
     content = session.scalars(select(StoredMeasurement.apart).where(StoredMeasurement.key == key, _is_of(pair))).one()
     apart = ColdParts() if content is None else unpack_apart(content)
-    APART_CACHE.keep(digest, apart, 0 if content is None else len(content))
+    APART_CACHE.keep(content_digest, apart, 0 if content is None else len(content))
     return apart
 
 
@@ -148,8 +147,7 @@ def keep_measurements(session: Session, measured: Mapping[Place, Measurement], a
 
 def _packed(measurement: Measurement, apart: Set[str]) -> dict[str, bytes | None]:
     content, beside = pack_measurement(measurement, apart), pack_apart(measurement, apart)
-    digest = hashlib.blake2b(content + (beside or b""), digest_size=16).digest()
-    return {"digest": digest, "content": content, "apart": beside}
+    return {"digest": digest(content, beside or b""), "content": content, "apart": beside}
 
 
 # A measurement as bytes: its numbers and, separately, the parts that are shown only for the best of a board. Rows are
