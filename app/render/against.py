@@ -264,6 +264,17 @@ def chances(pair: PairRows) -> Sequence[str]:
     return (f"This pair by itself: {test}; among {pairs} {more}.",)
 
 
+def lacking(pair: PairRows, board: Table | None) -> Iterator[str]:
+    """Yield what either of two lacks on the board, and that what stands for it is in the numbers of the pair."""
+    for row in _on_board(pair, board):
+        n_has, n_all = row.get("n_included"), row.get("n_attempted")
+        if isinstance(n_has, int) and isinstance(n_all, int) and n_has < n_all:
+            yield (
+                f"{in_words(str(row['entrant']))} lacks {n_all - n_has:,} of {n_all:,} results. What the board counts in "
+                "their place is in the difference, its interval and its p."
+            )
+
+
 def in_sums(pair: PairRows) -> Iterator[str]:
     """Yield the difference in the unit of the board's column, where that is a sum over tasks and pairs are of means."""
     total, n_tasks = pair.table.meta.get("score_sum"), pair.table.meta.get("n_tasks")

@@ -25,6 +25,7 @@ from app.render.against import (
     find_pair,
     flagged,
     in_sums,
+    lacking,
     measured_by,
     ruled_out,
     verdict,
@@ -224,7 +225,7 @@ def test_over_so_few_tasks_no_amount_of_data_is_named(method: str) -> None:
 
 
 def test_of_a_pair_in_which_somebody_lacks_a_result_no_amount_of_data_is_named() -> None:
-    """What stands in a gap counts as a result, and spreads the difference as no result would."""
+    """What stands in a gap counts as a result, and spreads the difference as no result would; who lacks it is named."""
     board = Mean(name="b", method="mean", metric="error")
     pairs = compute_board(benchmark(board), board, rows()).pairwise
     assert pairs is not None
@@ -240,6 +241,10 @@ def test_of_a_pair_in_which_somebody_lacks_a_result_no_amount_of_data_is_named()
     assert said(3, 3, 3)
     assert said(3, 3, 2) == said(3, 3, 3)
     assert (said(2, 3, 3), said(3, 2, 3)) == ((), ())
+    gaps = Table("leaderboard/b", "B", columns, (("Good", 3, 3), ("Fair", 1, 3), ("Poor", 0, 3)))
+    assert list(lacking(pair, gaps)) == [
+        "Fair lacks 2 of 3 results. What the board counts in their place is in the difference, its interval and its p."
+    ]
 
 
 def test_a_pair_with_the_baseline_says_why_the_score_has_another_interval() -> None:

@@ -151,15 +151,16 @@ INTERVALS = (
         "interval_tags",
         "Interval tags: B, C, W, H, L, X2",
         "The letter beside an interval says how it was made. B: percentile bootstrap over examples, over groups for "
-        "rankings. It can be made for every metric, and is too narrow where examples are few, the more so the better a "
-        "model is: at 95 % it covered a true AUC of 0.95 in 89 of 100 simulations with 50 examples, in 91 with 200 and "
-        "in 95 with 1,000, and an F1 in as few as 51. C: calibrated, the one that boards draw; in simulations of "
-        "accuracy, AUC, PR-AUC, AP, F1 and RMSE it covered 93 of 100 or more. W: Wilson's interval of an "
-        "accuracy. H: Hanley and McNeil's of an AUC. L: logistic, of a PR-AUC. X2: χ², of an RMSE whose residuals are "
-        "normal. Where X2 and B differ much, residuals are not, and B is to be trusted; otherwise read C. A value at "
-        "the end of its range can leave W, H, L or X2 undefined, and it is left blank then. Weighted examples count as "
-        "many as the effective number (Σw)² / Σw², which their unit does not change; H_ydf and L_ydf take the weights "
-        "for counts, as YDF does, to compare with it.",
+        "rankings. It can be made for every metric, and is too narrow where examples are few, the more so the better "
+        "a model is: at 95 % it covered a true AUC of 0.95 in 89 of 100 simulations with 50 examples, in 91 with 200 "
+        "and in 95 with 1,000, and an F1 in as few as 51. C: calibrated, the one that boards draw; in simulations of "
+        "accuracy, AUC, PR-AUC, AP, F1 and RMSE it covered 93 of 100 or more, but an RMSE of rare, far larger errors,"
+        " which so few examples need not hold, as few as 34. W: Wilson's interval of an accuracy. H: Hanley and "
+        "McNeil's of an AUC. L: logistic, of a PR-AUC. X2: χ², of an RMSE whose residuals are normal: where it "
+        "differs much from C, they are not. Read C. A value at the end of its range can leave W, H, L or X2 "
+        "undefined, and it is left blank then. Weighted examples count as many as the effective number (Σw)² / Σw², "
+        "which their unit does not change; H_ydf and L_ydf take the weights for counts, as YDF does, to compare with "
+        "it.",
         "W: centre (p + z²/2n) / (1 + z²/n), half-width z √(p(1−p)/n + z²/4n²) / (1 + z²/n)\n"
         "H: A ± z √((A(1−A) + (n₁−1)(Q₁−A²) + (n₂−1)(Q₂−A²)) / n₁n₂), Q₁ = A/(2−A), Q₂ = 2A²/(1+A)\n"
         "L: logistic(logit A ± z / √(n₁ A (1−A))), n₁ the positives\n"
