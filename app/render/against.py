@@ -270,8 +270,8 @@ def lacking(pair: PairRows, board: Table | None) -> Iterator[str]:
         n_has, n_all = row.get("n_included"), row.get("n_attempted")
         if isinstance(n_has, int) and isinstance(n_all, int) and n_has < n_all:
             yield (
-                f"{in_words(str(row['entrant']))} lacks {n_all - n_has:,} of {n_all:,} results. What the board counts in "
-                "their place is in the difference, its interval and its p."
+                f"{in_words(str(row['entrant']))} lacks {n_all - n_has:,} of {n_all:,} results. What the board counts "
+                "in their place is in the difference, its interval and its p."
             )
 
 
