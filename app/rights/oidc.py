@@ -51,7 +51,7 @@ class ProviderClaims:
 
 
 @dataclass(frozen=True)
-class Attempt:
+class LoginAttempt:
     """What this server made up for one login: only the browser that began it has them, and they work once."""
 
     state: str
@@ -67,7 +67,7 @@ class Provider:
         self.settings = settings
         self._kept: dict[str, tuple[float, Any]] = {}
 
-    def login_address(self, attempt: Attempt) -> str:
+    def login_address(self, attempt: LoginAttempt) -> str:
         """Return where a browser signs in. Raises Busy where the provider does not answer."""
         more = {"prompt": "login", "max_age": "0"} if attempt.is_again else {}
         challenge = create_s256_code_challenge(attempt.verifier)
@@ -88,7 +88,7 @@ class Provider:
         except Busy:
             return None
 
-    def identify(self, code: str, attempt: Attempt) -> tuple[ProviderClaims, float | None]:
+    def identify(self, code: str, attempt: LoginAttempt) -> tuple[ProviderClaims, float | None]:
         """Return who signed in, and when they showed that to the provider, in seconds since 1970, if it says so.
 
         Raises Unauthenticated for a code or a token that is not for this login, Forbidden, and Busy.
@@ -109,7 +109,7 @@ class Provider:
             raise Unauthenticated("The identity provider did not reauthenticate you; start the login again.")
         return self._claimed(claims), proved_at
 
-    def _claims(self, given: Mapping[str, Any], attempt: Attempt) -> CodeIDToken:
+    def _claims(self, given: Mapping[str, Any], attempt: LoginAttempt) -> CodeIDToken:
         """Return the claims of the ID token of an answer once signature, issuer, audience, time and nonce are right."""
         own = self.settings
         asked = {

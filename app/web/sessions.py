@@ -15,7 +15,7 @@ from app.db.models import Token
 from app.errors import NotFound, Unauthenticated
 from app.names import ROLE_NAMES
 from app.rights import oidc, roles, sessions, tokens, visibility
-from app.rights.oidc import CALLBACK, Attempt, Provider
+from app.rights.oidc import CALLBACK, LoginAttempt, Provider
 from app.store import audit, benchmarks
 from app.store.audit import Change
 from app.store.benchmarks import BenchmarkNames
@@ -186,7 +186,7 @@ def begin(
     provider = _provider(state)
     state.transact(lambda session: refuse_guesses(session, request))
     state_text, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
-    attempt = Attempt(state_text, nonce, verifier, again)
+    attempt = LoginAttempt(state_text, nonce, verifier, again)
     answer = RedirectResponse(provider.login_address(attempt), 303, NO_STORE)
     kept = [attempt.state, attempt.nonce, attempt.verifier, again, local_path(next_, ACCOUNT)]
     set_cookie(answer, COOKIE, json.dumps(kept).encode().hex(), LOGIN_LASTS_S)
@@ -248,13 +248,13 @@ def _signed_in(
     return token, secret
 
 
-def _begun(request: Request, given: str) -> tuple[Attempt, str]:
+def _begun(request: Request, given: str) -> tuple[LoginAttempt, str]:
     """Return the login that this browser began. Raises Unauthenticated for an answer to another one."""
     try:
         kept = json.loads(bytes.fromhex(request.cookies.get(COOKIE, "")))
         state, nonce, verifier, again, leads_to = kept
         if hmac.compare_digest(str(state).encode(), given.encode()):
-            return Attempt(str(state), str(nonce), str(verifier), bool(again)), local_path(str(leads_to), ACCOUNT)
+            return LoginAttempt(str(state), str(nonce), str(verifier), bool(again)), local_path(str(leads_to), ACCOUNT)
     except (ValueError, TypeError):
         pass
     raise Unauthenticated("This login was not started in this browser, or it has expired; start again.")

@@ -51,10 +51,10 @@ SUFFIXES = (".csv", ".json", ".jsonl", ".eval", ".txt", ".yaml", ".yml")
 
 def read_episodes(request: ReadRequest) -> Reading | None:
     """Read every file; None when there is a problem in any, all of them in its findings. Raises TooLarge."""
-    return _Submission(request).read(request.files)
+    return _EpisodeFiles(request).read(request.files)
 
 
-class _Submission:
+class _EpisodeFiles:
     """The files of one submission on their way to one table."""
 
     def __init__(self, request: ReadRequest) -> None:

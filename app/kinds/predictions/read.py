@@ -51,7 +51,7 @@ def read_predictions(request: ReadRequest) -> Reading | None:
     """Read every file; None when there is a problem in any, all of them in its findings. Raises TooLarge."""
     part = part_of(request.manifest, PredictionsPart).predictions
     with tempfile.TemporaryDirectory(prefix="plumbline-predictions-") as folder:
-        return _Submission(request, part, Path(folder)).read(request.files)
+        return _PredictionFiles(request, part, Path(folder)).read(request.files)
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ class Matching:
         return Problem(message, file, int(rows.row[row]), ITEM, clip_for_message(rows.item[row].as_py()))
 
 
-class _Submission:
+class _PredictionFiles:
     """The files of one submission on their way to blocks of predictions."""
 
     def __init__(self, request: ReadRequest, part: Predictions, folder: Path) -> None:
