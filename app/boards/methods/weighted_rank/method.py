@@ -946,7 +946,7 @@ def _sums(own: Sequence[Group]) -> Iterator[tuple[str, tuple[float, int]]]:
 # `bench.interval_coverage` measures their coverage.
 
 ROUNDING = 1e-12
-"""A spread below this fraction of the numbers' own size is rounding and counts as zero."""
+"""Replicates that differ by no more than this fraction of their own size are equal."""
 
 RANKED_AGAIN = "widened_ranks"
 
@@ -982,8 +982,21 @@ def widened(points: FloatArray, drawn: DrawnComponents, level: float) -> FloatAr
     """
     tail = (1.0 + level) / 2.0
     quantile = float(stdtrit(drawn.precision.freedom, tail) / ndtri(tail))
-    apart = drawn.values - drawn.values.mean(axis=0)
-    moved: FloatArray = points + apart * quantile * np.sqrt(drawn.precision.inflation)
+    moved: FloatArray = points + apart(drawn.values) * quantile * np.sqrt(drawn.precision.inflation)
+    return moved
+
+
+def apart(replicates: FloatArray) -> FloatArray:
+    """Return how far replicates [n_resamples, ...] are from their mean: zero where they differ by rounding alone.
+
+    Sums of the same values in another order differ in their last bit, on one processor and not on another.
+    Source: our own rule.
+
+    >>> apart(np.array([[0.5, 1.0], [0.5 + 1e-16, 2.0]])).tolist()
+    [[0.0, -0.5], [0.0, 0.5]]
+    """
+    is_rounding = np.ptp(replicates, axis=0) <= ROUNDING * np.abs(replicates).max(axis=0)
+    moved: FloatArray = np.where(is_rounding, 0.0, replicates - replicates.mean(axis=0))
     return moved
 
 
@@ -1053,7 +1066,7 @@ def calibrated_ranks(
     ends = zip(np.maximum(lows, 1.0).tolist(), np.minimum(highs, most).tolist(), strict=True)
     # Components that are the same in every resample say nothing of how far a rank may move.
     counts = np.array(list(spec.weights.values())) > 0.0
-    is_equal = (np.ptp(drawn.values[:, :, counts], axis=0) == 0.0).all(axis=1)
+    is_equal = (apart(drawn.values[:, :, counts]) == 0.0).all(axis=(0, 2))
     cells = [
         CalibratedCells(how=ALL_EQUAL) if equal else CalibratedCells(low, high, RANKED_AGAIN, drawn.n_units)
         for (low, high), equal in zip(ends, is_equal.tolist(), strict=True)
@@ -1101,10 +1114,8 @@ def component_spread(points: FloatArray, replicates: FloatArray, drawn: DrawnCom
     >>> component_spread(np.array([1.2]), np.array([[1.0], [1.4]]), drawn).error.round(4).tolist()
     [0.2236]
     """
-    moved = replicates - replicates.mean(axis=0)
-    size = np.abs(points) + np.abs(moved).max(axis=0)
+    moved = apart(replicates)
     variance = (moved**2).mean(axis=0)
-    variance = np.where(np.sqrt(variance) > ROUNDING * size, variance, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         cubed = variance**1.5  # zero below a spread of about 1e-108, where no skewness can be estimated
         skewness = np.where(cubed > 0, (moved**3).mean(axis=0) / cubed, 0.0)
