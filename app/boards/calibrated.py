@@ -292,9 +292,10 @@ Their words hold for what is maximized and what is minimized: such a figure as 0
 TOLD_BESIDE_STEADY: Mapping[str, Mapping[int, int]] = {
     "seeds": {3: 0, 5: 11, 8: 33, 16: 20, 30: 5},
     "off": {3: 11, 5: 34, 8: 38, 16: 18},
+    "seeds that are shared": {3: 11, 5: 33, 8: 42, 16: 18, 30: 6},
 }
 """In how many of 100 cases two equals are told apart, one being so, the other's units alike: `bench.few_seeds` and, of
-seeds that are off, `bench.interval_failures`."""
+seeds that are off, `bench.interval_failures`. Where seeds are shared each of their episodes is as hard for both."""
 
 
 FEW_OPPONENTS = 4
@@ -310,11 +311,14 @@ def may_hide(world: str, n_units: float) -> bool:
     return world in RARE and MIN_UNITS <= n_units < RARE[world][2]
 
 
-def rare_note(world: str, n_units: float, *, is_beside: bool = False, is_compared: bool = True) -> Iterator[str]:
+def rare_note(
+    world: str, n_units: float, *, is_beside: bool = False, is_compared: bool = True, are_shared: bool = False
+) -> Iterator[str]:
     """Yield a note on a world in which intervals of so few units hold too seldom; none where they hold, or for ''.
 
     `is_beside` says that an interval that assumes nothing but the range is in columns beside them, `is_compared` that
-    entrants are compared by these numbers, too. Source: `bench.interval_failures`; docs/statistics.md.
+    entrants are compared by these numbers, too, `are_shared` that they are, unit by unit.
+    Source: `bench.interval_failures`; docs/statistics.md.
 
     >>> "from 8 seeds would hold in only 57 of 100 cases, and" in list(rare_note("seeds", 9.0))[0]
     True
@@ -325,10 +329,12 @@ def rare_note(world: str, n_units: float, *, is_beside: bool = False, is_compare
     known = max((n for n in held if n <= n_units), default=min(held))
     fewest = "" if known <= n_units else ", the fewest that were simulated,"
     compared = ", and comparisons less often than they say" if is_compared else ""
-    if is_compared and world in TOLD_BESIDE_STEADY:
-        told = TOLD_BESIDE_STEADY[world][known]
+    told_in = TOLD_BESIDE_STEADY.get(f"{world} that are shared" if are_shared else world)
+    if is_compared and told_in:
+        alike = " where each episode is as hard for both" if are_shared else ""
         compared = (
-            f", and two equals, one like this and one with steady {units}, would be told apart in {told or 'none'}"
+            f", and two equals, one like this and one with steady {units}, would be told apart in "
+            f"{told_in[known] or 'none'}{alike}"
         )
     yield (
         f"A rare failure may not be among so few {units}. If {what}, an interval of 95 % from {known} {units}{fewest} "

@@ -17,7 +17,9 @@ from app.boards.nouns import in_nouns
 from app.boards.registry import compute_board, measured_method
 from app.boards.relatives import by_unit, with_nearest
 from app.boards.tables import BoardTables, provisionally
+from app.errors import BoardUnavailable
 from app.manifest.model import Leaderboard, Manifest, Task
+from app.names import in_words, sentences
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Table
 
@@ -30,11 +32,15 @@ NOBODY: LeftOut = frozenset()
 
 @dataclass(frozen=True)
 class Standing:
-    """An entrant and a submission that is its evidence; `pair` is what is shown of it, and what is left out by."""
+    """An entrant and a submission that is its evidence, 0 of none; `pair` is what is shown of it, and left out by."""
 
     entrant: str
     submission: int
     pair: Pair
+
+    def __str__(self) -> str:
+        number = f" (submission {self.submission})" if self.submission else ""
+        return f"{in_words(self.entrant)}{number}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,6 +162,57 @@ def board_of(evidence: BoardEvidence, spec: Leaderboard, left_out: LeftOut = NOB
     computed = method.assemble(evidence.manifest, spec, evidence.measurements(spec, left_out), evidence.measured)
     compared = _beside_others(computed.leaderboard, evidence.manifest, spec, None)
     return provisionally(replace(computed, leaderboard=compared)).each(said)
+
+
+MOST_ROUNDS = 3
+"""How often entrants are set aside before a board is given up."""
+
+
+def board_without_gaps(evidence: BoardEvidence, spec: Leaderboard, left_out: LeftOut = NOBODY) -> BoardTables:
+    """Compute one board as it is published: the few entrants whose gaps prevent it are set aside, which it says.
+
+    Raises BoardUnavailable where it cannot be computed without them either, or where they would be more than half.
+    Source: the method's own.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.methods.mean import Mean
+    >>> board = Mean(name="main", method="mean", metric="error")
+    >>> len(board_without_gaps(BoardEvidence.of_rows(benchmark(board), rows()), board).leaderboard.rows)
+    3
+    """
+    excluded: list[str] = []
+    reasons: list[str] = []
+    while True:
+        gone = evidence.of_entrants(excluded)
+        try:
+            computed = board_of(evidence, spec, left_out | gone)
+            return computed.each(partial(setting_aside, evidence=evidence, left_out=gone, reason=" ".join(reasons)))
+        except BoardUnavailable as error:
+            excluded += error.entrants
+            are_few = 2 * len(set(excluded)) <= len(evidence.entrants())
+            if not error.entrants or not are_few or len(reasons) == MOST_ROUNDS:
+                raise
+            reasons.append(str(error))
+
+
+def setting_aside(table: Table, evidence: BoardEvidence, left_out: LeftOut, reason: str, **about: str) -> Table:
+    """Return a table that was computed without some evidence with whose it is, and why, in words and in `set_aside`.
+
+    Source: none; it adds words.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.methods.mean import Mean
+    >>> evidence = BoardEvidence.of_rows(benchmark(Mean(name="main", method="mean", metric="error")), rows())
+    >>> setting_aside(Table("a", "A", (), ()), evidence, evidence.of_entrants(["Poor"]), "It has gaps.").notes
+    ('Set aside on this board: Poor. It has gaps.',)
+    """
+    excluded = [s for s in evidence.standings if s.pair in left_out]
+    if not excluded:
+        return table
+    note = f"Set aside on this board: {sentences(list(map(str, excluded)))}. {reason}"
+    facts = [{"entrant": s.entrant, "submission": s.submission, "reason": reason, **about} for s in excluded]
+    set_aside = [*table.meta.get("set_aside", ()), *facts]
+    return replace(table, notes=(*table.notes, note), meta={**table.meta, "set_aside": set_aside})
 
 
 def _beside_others(board: Table, manifest: Manifest, spec: Leaderboard, scores: ScoreTable | None) -> Table:

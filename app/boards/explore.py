@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from app.boards.evidence import BoardEvidence, board_of
+from app.boards.evidence import BoardEvidence, board_without_gaps
 from app.boards.nouns import in_nouns
 from app.boards.statement import with_statement
 from app.errors import FieldRejected, Problem
@@ -118,7 +118,7 @@ class Chosen:
 
 
 def _compute(chosen: Chosen, evidence: BoardEvidence) -> Table:
-    board = board_of(evidence.among(chosen.entrants), chosen.spec).leaderboard
+    board = board_without_gaps(evidence.among(chosen.entrants), chosen.spec).leaderboard
     is_quick = chosen.spec.explored is not None and chosen.spec.explored.is_quick
     return replace(board, notes=(QUICK, *board.notes)) if is_quick else board
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy.exc import DBAPIError
 
-from app.boards.evidence import NOBODY, BoardEvidence, LeftOut, Pair, Standing, board_of
+from app.boards.evidence import NOBODY, BoardEvidence, LeftOut, Pair, board_of, board_without_gaps, setting_aside
 from app.boards.tables import Beside
 from app.db.models import ASIDE, KEPT, MISSING, TABLE
 from app.errors import BoardUnavailable, Unavailable
@@ -19,12 +19,11 @@ from app.jobs.faults import Outcome, find_failing, note_fault, said
 from app.kinds.contract import PublishedBoards
 from app.kinds.registry import kind_of
 from app.manifest.model import Leaderboard
-from app.names import in_words, sentences
+from app.names import sentences
 from app.store.current import Fault
 from app.store.packed_tables import refuse_unstorable
 from app.values.table import Table
 
-MOST_ROUNDS = 3
 BESIDE = "tables/unavailable"
 LAST_GOOD = "last_good"
 """In the meta of a board that a fault kept from being computed: the snapshot that computed it last, and its time."""
@@ -153,7 +152,7 @@ class _Further:
         left_out = self.evidence.of_submissions(failing)
         if not failing or self._attempt(left_out) is Outcome.FAILED:
             return nothing
-        named = _named([s for s in self.evidence.standings if s.pair in left_out])
+        named = sentences([str(s) for s in self.evidence.standings if s.pair in left_out])
         without = _unavailable_beside(f"{reason}. They are without {named}, which break them alone.", fault)
         return [*self._make(left_out), without]
 
@@ -170,7 +169,7 @@ class _Board:
     def tables(self) -> list[Table]:
         """Return the board's tables, or one table that says why there are none."""
         try:
-            return self._without_gaps()
+            return self._make(NOBODY)
         except BoardUnavailable as error:
             return [_unavailable(self.spec, error.reason, str(error))]
         except DBAPIError:
@@ -181,11 +180,11 @@ class _Board:
     def _noted(self, error: Exception) -> Fault:
         return note_fault(error, KEPT, f"board {self.spec.name} of {self.evidence.manifest.slug}", self.spec.name)
 
-    def _make(self, left_out: LeftOut, *, with_beside: bool = True) -> list[Table]:
+    def _make(self, left_out: LeftOut) -> list[Table]:
         """Compute the ranks, and apart from them the further tables; check that all can be stored."""
-        computed = board_of(self.evidence, self.spec, left_out)
+        computed = board_without_gaps(self.evidence, self.spec, left_out)
         refuse_unstorable(computed.leaderboard)
-        beside = (self._beside(each) for each in computed.beside) if with_beside else ()
+        beside = map(self._beside, computed.beside)
         return [computed.leaderboard, *(table for table in beside if table is not None)]
 
     def _beside(self, further: Beside) -> Table | None:
@@ -205,26 +204,6 @@ class _Board:
             return Table(further.name, title, (), (), (detail,), meta)
         return table
 
-    def _without_gaps(self, left_out: LeftOut = NOBODY) -> list[Table]:
-        """Compute the board, setting aside the few entrants whose gaps would prevent it for everybody."""
-        excluded: list[str] = []
-        reasons: list[str] = []
-        for _ in range(MOST_ROUNDS):
-            try:
-                computed = self._make(left_out | self.evidence.of_entrants(excluded))
-            except BoardUnavailable as error:
-                excluded += error.entrants
-                if not error.entrants or not self._are_few(excluded):
-                    raise
-                reasons.append(str(error))
-            else:
-                return self._noting(computed, self.evidence.of_entrants(excluded), " ".join(reasons))
-        computed = self._make(left_out | self.evidence.of_entrants(excluded))
-        return self._noting(computed, self.evidence.of_entrants(excluded), reasons[-1])
-
-    def _are_few(self, entrants: Sequence[str]) -> bool:
-        return 2 * len(set(entrants)) <= len({s.entrant for s in self.evidence.standings})
-
     def _without_failing(self, fault: Fault) -> list[Table]:
         """Compute the board without those who break it alone; where that fails too, show the last good one on."""
         failing = _failing_submissions(self.evidence, required_entrants([self.spec]), self._attempt)
@@ -233,7 +212,7 @@ class _Board:
         reason = f"By itself it cannot be computed on this board because of {said(fault)}."
         if failing:
             try:
-                return self._noting(self._without_gaps(left_out), left_out, reason, fault)
+                return self._noting(self._make(left_out), left_out, reason, fault)
             except BoardUnavailable as error:
                 return self._noting([_unavailable(self.spec, error.reason, str(error))], left_out, reason, fault)
             except DBAPIError:
@@ -252,7 +231,7 @@ class _Board:
         tables, note = last.tables, f"Not recomputed since {since} (snapshot {last.snapshot}) {why}."
         if not last.stands:
             try:
-                tables = self._without_gaps(self.evidence.not_in(last.evidence))
+                tables = self._make(self.evidence.not_in(last.evidence))
             except DBAPIError:
                 raise
             except Exception:
@@ -270,7 +249,7 @@ class _Board:
 
     def _attempt(self, left_out: LeftOut) -> Outcome:
         try:
-            self._make(left_out, with_beside=False)
+            refuse_unstorable(board_of(self.evidence, self.spec, left_out).leaderboard)
         except BoardUnavailable:
             return Outcome.NOTHING
         except DBAPIError:
@@ -279,25 +258,8 @@ class _Board:
             return Outcome.FAILED
         return Outcome.COMPUTED
 
-    def _noting(
-        self, tables: Sequence[Table], left_out: LeftOut, reason: str, fault: Fault | None = None
-    ) -> list[Table]:
-        excluded = [s for s in self.evidence.standings if s.pair in left_out]
-        if not excluded:
-            return list(tables)
-        named = _named(excluded)
-        about = {} if fault is None else {"fault": fault.number}
-        facts = [{"entrant": s.entrant, "submission": s.submission, "reason": reason, **about} for s in excluded]
-        return [_with_note(table, f"Set aside on this board: {named}. {reason}", facts) for table in tables]
-
-
-def _named(standings: Sequence[Standing]) -> str:
-    return sentences([f"{in_words(s.entrant)} (submission {s.submission})" for s in standings])
-
-
-def _with_note(table: Table, note: str, facts: Sequence[dict[str, Any]]) -> Table:
-    excluded = [*table.meta.get("set_aside", ()), *facts]
-    return replace(table, notes=(*table.notes, note), meta={**table.meta, "set_aside": excluded})
+    def _noting(self, tables: Sequence[Table], left_out: LeftOut, reason: str, fault: Fault) -> list[Table]:
+        return [setting_aside(each, self.evidence, left_out, reason, fault=fault.number) for each in tables]
 
 
 def _unavailable_beside(detail: str, fault: Fault) -> Table:

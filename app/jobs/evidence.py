@@ -119,21 +119,23 @@ def snapshot_evidence(
     kept: Cache[ScoreTable] | None = None,
     *,
     only: Collection[str] | None = None,
-    manifest: Manifest | None = None,
+    under: Declared | None = None,
 ) -> BoardEvidence:
     """Return what a snapshot was computed from: its manifest, with the grid as it was, and everybody's evidence.
 
-    Of some entrants alone with `only`, with what their rows record besides; under another manifest with `manifest`.
-    Neither goes with `kept`, the rows of everybody under a snapshot's own manifest, which is read from and added to.
+    Of some entrants alone with `only`, with what their rows record besides, which does not go with `kept`: the rows of
+    everybody under one version of the manifest, which are read from and added to. `under` is another version than the
+    snapshot's, with its grid filled.
     """
-    declared = benchmarks.load_declared(session, benchmark, snapshot.manifest_version_id)
-    filled = manifest or grids.with_grids(session, declared, snapshots.load_standings(session, snapshot.id))
-    declared = replace(declared, manifest=filled)
+    own = benchmarks.load_declared(session, benchmark, snapshot.manifest_version_id) if under is None else under
+    declared = as_it_stood(session, own, snapshot) if under is None else under
+    filled = declared.manifest
     refs: dict[str, list[EvidenceRef]] = {}
     for stood in snapshots.load_refs(session, snapshot.id):
         if only is None or stood.entrant in only:
             refs.setdefault(stood.entrant, []).append(stood.ref)
-    rows, key = kept_rows() if kept is None else kept, snapshot.id.to_bytes(8)
+    rows = kept_rows() if kept is None else kept
+    key = snapshot.id.to_bytes(8) + declared.version.id.to_bytes(8)
     measuring = cache(lambda: Measuring(session, declared, refs))
 
     def scores(left_out: LeftOut) -> ScoreTable:
@@ -162,6 +164,12 @@ def snapshot_evidence(
         n_rows=cache(partial(_count_rows, session, snapshot)),
     )
     return evidence
+
+
+def as_it_stood(session: Session, declared: Declared, snapshot: Snapshot) -> Declared:
+    """Return a version of the manifest with its grid as the evidence of a snapshot fills it."""
+    filled = grids.with_grids(session, declared, snapshots.load_standings(session, snapshot.id))
+    return replace(declared, manifest=filled)
 
 
 def _is_left(own: Sequence[EvidenceRef], left_out: LeftOut) -> bool:

@@ -193,10 +193,7 @@ def read_everything(session: Session, benchmark_id: int, without: frozenset[int]
     """Return what boards are computed from now, minus some submissions, with the manifest's grids and provenance."""
     inputs = read_inputs(session, benchmark_id).without(without)
     known = read_provenance(session, inputs)
-    owners = {name: str(of.owner) for name, of in known.items() if of.owner is not None}
-    declared = replace(
-        inputs.declared, manifest=grids.with_grids(session, inputs.declared, inputs.submissions(), owners)
-    )
+    declared = replace(inputs.declared, manifest=grids.with_grids(session, inputs.declared, inputs.submissions()))
     holding = declared.manifest.asked.facts.label_holders
     flagged = {name: replace(known[name], flags=(*known[name].flags, LABEL_HOLDER)) for name in holding}
     return replace(inputs, declared=declared, known={**known, **flagged})

@@ -4,7 +4,7 @@ answers nothing, because a dry run would be an uncounted attempt.
 """
 
 import difflib
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
@@ -12,19 +12,19 @@ from typing import Any
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from app.boards.evidence import NOBODY, BoardEvidence, board_of, rows_of
+from app.boards.evidence import NOBODY, BoardEvidence, board_without_gaps, rows_of
 from app.boards.measured import EntrantEvidence, Measurement
 from app.cache import Cache
-from app.db.models import TABLE, Snapshot
+from app.db.models import TABLE, Entry, Snapshot, Submission
 from app.errors import BoardUnavailable, Busy
-from app.jobs.evidence import snapshot_evidence
+from app.jobs.evidence import as_it_stood, snapshot_evidence
 from app.jobs.faults import note_fault, said
 from app.kinds.reader import Evidence
 from app.kinds.registry import kind_of, measured_kind
 from app.manifest.model import Explored, Leaderboard, Manifest
 from app.names import count, first_few
-from app.store import grids, snapshots
-from app.store.benchmarks import Declared
+from app.store import grids, snapshots, submissions
+from app.store.benchmarks import Declared, as_next
 from app.store.labels import load_labels, scoring_of
 from app.store.series import diagnostic_names
 from app.values.scores import ScoreTable
@@ -64,12 +64,13 @@ def impact_of(
 ) -> dict[str, Any]:
     """Return, for each board, the uploaded entrants' ranks and intervals, whom they move, and failures.
 
+    `declared` is the newest version, with its grid as the upload would fill it: `as_it_would_stand`.
     Each board is computed in a turn of its own, so that nobody waits for all of somebody else's. Once one comes too
     late the further boards are not waited for. Raises Busy where the first one does.
     """
     benchmark = declared.benchmark
     shown = snapshots.find_snapshot(session, benchmark)
-    current = None if shown is None else snapshot_evidence(session, benchmark, shown, kept)
+    current = None if shown is None else snapshot_evidence(session, benchmark, shown, kept, under=declared)
     impact = _Impact(session, declared, evidence, shown, current)
     if scoring_of(impact.manifest) is not None:
         return {"reason": PRIVATE_LABELS, "boards": []}
@@ -78,6 +79,20 @@ def impact_of(
     first, later = impact.manifest.leaderboards[:MOST_BOARDS], impact.manifest.leaderboards[MOST_BOARDS:]
     boards = list(_in_turns(turn, first, impact.on_board, impact.untold))
     return {"reason": None, "boards": [*boards, *(impact.untold(spec, LATER) for spec in later)]}
+
+
+def as_it_would_stand(session: Session, declared: Declared, submission: Submission) -> Declared:
+    """Return a version of the manifest with its grid as it is filled once a submission, stored here, stands."""
+    sent: dict[str, Entry] = {who.name: entry for who, entry in submissions.list_entries(session, [submission.id])}
+    stood: dict[str, list[int]] = {}
+    shown = snapshots.find_snapshot(session, declared.benchmark)
+    for each in [] if shown is None else snapshots.load_refs(session, shown.id):
+        newer = None if each.entrant not in sent else sent[each.entrant].task_ids
+        if each.entrant not in sent or (newer is not None and set(each.ref.task_ids or ()) - set(newer)):
+            stood.setdefault(each.entrant, []).append(each.ref.pair[0])
+    for name in sent:
+        stood.setdefault(name, []).append(submission.id)
+    return replace(declared, manifest=grids.with_grids(session, declared, stood))
 
 
 def _in_turns(
@@ -121,7 +136,7 @@ class _Impact:
     ) -> None:
         self._session, self._snapshot, self._current, self._evidence = session, snapshot, current, evidence
         self._benchmark_id = declared.benchmark.id
-        self.manifest: Manifest = grids.with_items(session, declared) if current is None else current.manifest
+        self.manifest: Manifest = declared.manifest
         self._names = self._own(evidence.scores).entrant.words
 
     def is_too_large(self) -> bool:
@@ -141,7 +156,7 @@ class _Impact:
         """Return what would change on a board, or why that is not known."""
         document = self.untold(spec)
         try:
-            after = self._computed(spec.as_chosen(None, Explored({}, False)))
+            after = self._computed(spec)
         except BoardUnavailable as error:
             return {**document, "fails": str(error)}
         except DBAPIError:
@@ -151,7 +166,18 @@ class _Impact:
             return {**document, "lines": [f"Not computed because of {said(fault)}."]}
         entrants = [_place(row) for row in after.records() if row.get("entrant") in self._names]
         moves = list(moves_between(self._before(spec), after, self._names))
-        return {**document, "entrants": entrants, "moves": moves, "lines": list(_lines(entrants, moves))}
+        lines = list(_lines(entrants, moves, self._unlisted(after)))
+        return {**document, "entrants": entrants, "moves": moves, "lines": lines}
+
+    def _unlisted(self, board: Table) -> Iterator[str]:
+        """Yield what becomes of the uploaded entrants that the board does not list."""
+        reasons = {each["entrant"]: each["reason"] for each in board.meta.get("set_aside", ())}
+        listed = {row.get("entrant") for row in board.records()}
+        for name in self._names:
+            if name in reasons:
+                yield f"{name} would be set aside on this board: {reasons[name]}"
+            elif name not in listed:
+                yield f"{name} would not be listed on this board."
 
     def _before(self, spec: Leaderboard) -> Table | None:
         if self._snapshot is None:
@@ -163,8 +189,7 @@ class _Impact:
             BoardEvidence.of_rows(self.manifest, rows_of(self._evidence.scores, ())),
             measured=kind_of(self.manifest).measured,
         )
-        sent = current.with_newer(self._names, self._beside, self._measured)
-        return board_of(sent, spec).leaderboard
+        return ranks_of(current.with_newer(self._names, self._beside, self._measured), spec)
 
     def _beside(self, stored: ScoreTable) -> ScoreTable:
         """Return everybody's rows, with the sent ones in place of what they supersede."""
@@ -202,6 +227,11 @@ def _place(row: dict[str, Cell]) -> dict[str, Cell]:
     return {name: row.get(name) for name in names}
 
 
+def ranks_of(evidence: BoardEvidence, spec: Leaderboard) -> Table:
+    """Return the ranks of a board as a publication computes them; what only pages of the board say is left out."""
+    return board_without_gaps(evidence, spec.as_chosen(None, Explored({}, False))).leaderboard
+
+
 def moves_between(before: Table | None, after: Table, names: Collection[str]) -> Iterator[dict[str, Cell]]:
     """Yield entrants other than `names` whose rank would change, in the order of the board."""
     was = {} if before is None else {row["entrant"]: row.get("rank") for row in before.records()}
@@ -211,7 +241,10 @@ def moves_between(before: Table | None, after: Table, names: Collection[str]) ->
             yield {"entrant": entrant, "before": was[entrant], "after": row.get("rank")}
 
 
-def _lines(entrants: Sequence[dict[str, Cell]], moves: Sequence[dict[str, Cell]]) -> Iterator[str]:
+def _lines(
+    entrants: Sequence[dict[str, Cell]], moves: Sequence[dict[str, Cell]], unlisted: Iterable[str]
+) -> Iterator[str]:
+    yield from unlisted
     for each in entrants:
         if each["rank"] is None:
             why = f": {str(each['unranked_because']).replace('_', ' ')}" if each["unranked_because"] else ""
@@ -235,17 +268,18 @@ MOST_PREVIEWED_BOARDS = 20
 OTHER_KIND = "Which ranks would change is computed for scores and episodes alone."
 
 
-def preview_of(session: Session, declared: Declared, manifest: Manifest, turn: Turn) -> dict[str, Any]:
+def preview_of(session: Session, declared: Declared, yaml: bytes, turn: Turn) -> dict[str, Any]:
     """Return, for each board of either manifest, whose rank changes, and which boards are added, removed or fail.
 
     In turns, as `impact_of`. Raises Busy.
     """
-    shown = snapshots.find_snapshot(session, declared.benchmark)
+    shown, new = snapshots.find_snapshot(session, declared.benchmark), as_next(declared, yaml)
+    manifest = new.manifest
     if shown is None:
         return {"reason": NOTHING_YET, "boards": []}
     if not kind_of(manifest).rows.are_plain:
         return {"reason": OTHER_KIND, "boards": []}
-    evidence = snapshot_evidence(session, declared.benchmark, shown, manifest=manifest)
+    evidence = snapshot_evidence(session, declared.benchmark, shown, under=as_it_stood(session, new, shown))
     first = manifest.leaderboards[:MOST_PREVIEWED_BOARDS]
     if cells_of(evidence.n_rows(), len(evidence.entrants()), first) > MOST_CELLS:
         return {"reason": TOO_LARGE, "boards": []}
@@ -268,7 +302,7 @@ def preview_of(session: Session, declared: Declared, manifest: Manifest, turn: T
 def _on_board(session: Session, shown: Snapshot, evidence: BoardEvidence, spec: Leaderboard) -> dict[str, Any]:
     before = snapshots.load_table(session, shown.id, f"leaderboard/{spec.name}")
     try:
-        after = board_of(evidence, spec.as_chosen(None, Explored({}, False))).leaderboard
+        after = ranks_of(evidence, spec)
     except BoardUnavailable as error:
         return {"board": spec.name, "lines": [f"It would fail: {error}"]}
     return {"board": spec.name, "lines": list(_preview_lines(before, after))}

@@ -204,10 +204,14 @@ def load_draft(session: Session, benchmark: Benchmark) -> DraftVersion:
     kept = session.get(DraftManifest, benchmark.id, populate_existing=True)
     if kept is None:
         raise NotFound(f"There is no draft of another version of {benchmark.slug}.")
-    number = load_declared(session, benchmark).version.version + 1
-    about = {"version": number, "yaml": kept.yaml, "sha256": manifest_digest(kept.yaml)}
-    version = ManifestVersion(id=NEWEST, benchmark_id=benchmark.id, **about)
-    return DraftVersion(kept, Declared(benchmark, version, parse_manifest(kept.yaml)))
+    return DraftVersion(kept, as_next(load_declared(session, benchmark), kept.yaml))
+
+
+def as_next(newest: Declared, yaml: bytes) -> Declared:
+    """Return a benchmark with a manifest that is no version of it, as if it were the one after the newest."""
+    about = {"version": newest.version.version + 1, "yaml": yaml, "sha256": manifest_digest(yaml)}
+    version = ManifestVersion(id=NEWEST, benchmark_id=newest.benchmark.id, **about)
+    return Declared(newest.benchmark, version, parse_manifest(yaml))
 
 
 def remove_draft(session: Session, draft: DraftVersion) -> None:

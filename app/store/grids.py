@@ -15,7 +15,6 @@ from app.errors import Conflict
 from app.kinds.parse import parse_manifest
 from app.manifest.model import Chosen, GridFacts, Manifest, RequiredGrid
 from app.prereg.fields import Prereg
-from app.prereg.prereg import parse_prereg
 from app.store import benchmark_rows, preregs
 from app.store.benchmarks import Declared
 from app.store.disclosed import entrants_of_holders
@@ -96,12 +95,9 @@ def chosen_by(manifest: Manifest, prereg: Prereg | None) -> Chosen:
     return {axis: tuple(values) for axis, values in named.items() if values}
 
 
-def with_grids(
-    session: Session, declared: Declared, stood: Mapping[str, Sequence[int]], owners: Mapping[str, str] | None = None
-) -> Manifest:
-    """Return the manifest with its items and each entrant's registered axes and earlier grids, and who is a reference.
-
-    `stood` are the submissions that are the evidence of entrants, `owners` whom they belong to, for boards.
+def with_grids(session: Session, declared: Declared, stood: Mapping[str, Sequence[int]]) -> Manifest:
+    """Return the manifest with its items and each entrant's registered axes, earlier grids and owner, and who is a
+    reference. `stood` are the submissions that are the evidence of entrants.
     """
     numbers = {number for own in stood.values() for number in own}
     query = select(Submission.id, Submission.manifest_version_id, Submission.prereg_sha256)
@@ -109,26 +105,30 @@ def with_grids(
     of = {name: [known[number] for number in numbers] for name, numbers in stood.items()}
     facts = _facts(session, declared)
     earlier = _EarlierGrids(session, declared, declared.manifest.with_grid_facts(facts).asked)
+    owners, arrivals = _owners(session, declared.benchmark.id, stood)
     filled = replace(
         facts,
         chosen={name: axes for name, admitted in of.items() if (axes := _chosen(session, declared.manifest, admitted))},
         earlier={name: grids for name, admitted in of.items() if (grids := earlier.of(admitted))},
-        owners=owners or {},
-        arrivals=_arrivals(session, declared.benchmark.id, stood),
+        owners=owners,
+        arrivals=arrivals,
         label_holders=entrants_of_holders(session, declared, stood),
         ranks_label_holders=ranks_label_holders(declared.manifest),
     )
     return declared.manifest.with_grid_facts(filled)
 
 
-def _arrivals(session: Session, benchmark_id: int, names: Iterable[str]) -> dict[str, int]:
-    """Number the owner of each of some entrants by which of them sent an entrant first; nobody's are each its own."""
+def _owners(session: Session, benchmark_id: int, names: Iterable[str]) -> tuple[dict[str, str], dict[str, int]]:
+    """Return the owners of some entrants, and number them by which of them sent an entrant first; nobody's are each
+    its own.
+    """
     query = select(Entrant.name, Entrant.owner_id).where(Entrant.benchmark_id == benchmark_id)
+    owner_of = dict(session.execute(query.where(one_of(Entrant.name, names)).order_by(Entrant.id)).all())
     number: dict[object, int] = {}
-    return {
-        name: number.setdefault(name if owner is None else owner, len(number))
-        for name, owner in session.execute(query.where(one_of(Entrant.name, names)).order_by(Entrant.id))
+    arrivals = {
+        name: number.setdefault(name if owner is None else owner, len(number)) for name, owner in owner_of.items()
     }
+    return {name: str(owner) for name, owner in owner_of.items() if owner is not None}, arrivals
 
 
 Admitted = Row[int, int, str | None]
@@ -139,9 +139,10 @@ def _chosen(session: Session, manifest: Manifest, admitted: Sequence[Admitted]) 
     if manifest.grid is None or not manifest.grid.registration_may_choose:
         return {}
     axes: dict[str, tuple[object, ...]] = {}
-    for sha256 in dict.fromkeys(each.prereg_sha256 for each in admitted if each.prereg_sha256 is not None):
-        prereg = parse_prereg(preregs.find_prereg(session, sha256).yaml)
-        for axis, values in chosen_by(manifest, prereg).items():
+    cited = dict.fromkeys(each.prereg_sha256 for each in admitted if each.prereg_sha256 is not None)
+    parsed = preregs.load_parsed(session, cited)
+    for sha256 in cited:
+        for axis, values in chosen_by(manifest, parsed[sha256]).items():
             axes[axis] = tuple(dict.fromkeys([*axes.get(axis, ()), *values]))
     return axes
 

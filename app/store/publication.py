@@ -502,8 +502,7 @@ def replay_members(session: Session, benchmark: Benchmark, snapshot: Snapshot) -
             f"{benchmark.slug} is scored against labels, which are not published, so that nobody else can recompute it."
         )
     stood = snapshots.load_standings(session, snapshot.id)
-    owners = _replayed_owners(session, benchmark.id)
-    filled = replace(declared, manifest=grids.with_grids(session, declared, stood, owners))
+    filled = replace(declared, manifest=grids.with_grids(session, declared, stood))
     names = list(snapshots.table_names(session, snapshot.id))
     facts = {
         "format": FORMAT,
@@ -525,11 +524,6 @@ def replay_members(session: Session, benchmark: Benchmark, snapshot: Snapshot) -
         if table is not None:
             yield f"tables/{name}.json", _json(table.to_json())
     yield from _rows(session, snapshot.id)
-
-
-def _replayed_owners(session: Session, benchmark_id: int) -> dict[str, str]:
-    query = select(Entrant.name, Entrant.owner_id).where(Entrant.owner_id.is_not(None))
-    return {name: str(owner) for name, owner in session.execute(query.where(Entrant.benchmark_id == benchmark_id))}
 
 
 def _json(value: Any) -> bytes:

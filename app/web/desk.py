@@ -105,7 +105,7 @@ def put_manifest(
         declared = benchmarks.find_declared(session, slug)
         parsed = parse_new_manifest(yaml)
         benchmarks.check_update(session, slug, parsed, yaml)
-        preview = preview_of(session, declared, parsed, partial(state.computing_turn, caller.owner, session))
+        preview = preview_of(session, declared, yaml, partial(state.computing_turn, caller.owner, session))
         return _desk(slug, request, session, yaml.decode(), diff_of(declared.version.yaml, yaml), preview)
 
 

@@ -14,13 +14,13 @@ from app.boards.evidence import BoardEvidence
 from app.boards.explore import draft_board
 from app.db.engine import LONG_REQUESTS, allow
 from app.errors import BoardUnavailable, Conflict, NotFound
-from app.jobs.evidence import for_a_reader, snapshot_evidence
+from app.jobs.evidence import as_it_stood, for_a_reader, snapshot_evidence
 from app.kinds.parse import parse_new_manifest
 from app.manifest.build import manifest_digest
 from app.manifest.model import Leaderboard, Manifest
 from app.names import clip_for_message
 from app.rights import tokens
-from app.store import audit, benchmark_rows, benchmarks, grids, snapshots
+from app.store import audit, benchmark_rows, benchmarks, snapshots
 from app.store.audit import Change
 from app.values.table import Column, Table
 from app.web.caller import Caller, may
@@ -137,9 +137,9 @@ def show_board(
     if shown is None:
         raise NotFound(f"Nothing of {slug} is published yet, so there is nothing to compute the draft of.")
     allow(session, LONG_REQUESTS)
-    manifest = grids.with_grids(session, declared, snapshots.load_standings(session, shown.id))
+    evidence = snapshot_evidence(session, benchmark, shown, under=as_it_stood(session, declared, shown))
     with state.computing.taken_in_thread(caller.owner):
-        table = _table(spec, snapshot_evidence(session, benchmark, shown, manifest=manifest))
+        table = _table(spec, evidence)
     view = view_of(session, benchmarks.load_declared(session, benchmark), table, shown)
     links = [("The draft", ADDRESS.format(slug=slug))]
     return table_answer(request, around(view, f"{links[0][1]}/{name}", links, name_links(declared)), fmt)

@@ -34,7 +34,7 @@ from app.manifest.build import problems_from
 from app.manifest.model import COMMON_FIELDS, EntrantField, FieldType, Manifest, units_of
 from app.names import clip_for_message
 from app.reading import LATER
-from app.receiving.impact import impact_of
+from app.receiving.impact import as_it_would_stand, impact_of
 from app.receiving.upload import Received, Upload, check_claims, not_asked, reading_of, receive, upload_to
 from app.render.columns import ShownColumn, shown_columns
 from app.render.csv_and_json import parts_to_csv, table_to_json
@@ -196,12 +196,14 @@ def _receive(state: State, caller: Caller, upload: Upload, evidence: Evidence, *
     settings = state.settings
     most = Sizes(settings.max_entrants, settings.max_entrants_of_submitter, settings.max_cells)
 
-    def receive_once(session: Session) -> tuple[Received, dict[str, Any]]:
+    def receive_once(session: Session) -> tuple[Received, dict[str, Any], Declared]:
         allow(session, LONG_REQUESTS)
         received = receive(session, upload, evidence, most, state.jobs.defer_refresh)
         submission = received.submission
-        document = describe(session, submission)
+        document, declared = describe(session, submission), upload.versions[0]
         if upload.is_dry:
+            if with_impact and received.is_new:
+                declared = as_it_would_stand(session, declared, submission)
             session.rollback()
         else:
             after = {
@@ -211,15 +213,15 @@ def _receive(state: State, caller: Caller, upload: Upload, evidence: Evidence, *
                 "n_rows": submission.n_rows,
             }
             audit.record(session, caller.act, 202, Change(after=after))
-        return received, document
+        return received, document, declared
 
-    received, document = state.transact(receive_once)
+    received, document, newest = state.transact(receive_once)
     is_new, declared = received.is_new, received.declared
     noticed = (*not_asked(upload, declared), *_of_several(upload, evidence), *evidence.warnings)
     warnings = [problem.as_dict() for problem in noticed]
     if upload.is_dry:
         answer = _dry_run(upload, declared, evidence, document, is_new=is_new)
-        impact = {"impact": _impact(caller, state, declared, evidence, answer)} if with_impact else {}
+        impact = {"impact": _impact(caller, state, newest, evidence, answer)} if with_impact else {}
         return {**answer, "warnings": warnings, **impact}
     if is_new:
         for check in document["checks"]:

@@ -147,7 +147,7 @@ def test_an_interval_without_width_is_flagged() -> None:
 
     assert (actual.point, actual.low, actual.high, actual.reason) == (1.0, 1.0, 1.0, "all_equal")
     assert (
-        "equal: 2 seeds that hardly differ have a score of 1. Others may do otherwise and not be among 2, so "
+        "equal: 2 seeds that are all equal have a score of 1. Others may do otherwise and not be among 2, so "
         "comparisons count with a score that is off by up to 0.776 to either side (one-sided, and far enough for all "
         "pairs tested together, unlike the interval of the score)."
     ) in table.notes
@@ -177,7 +177,7 @@ def test_pairs_say_whose_seeds_are_all_equal() -> None:
     lettered = letters_table(found.leaderboard, found.pairwise)
     for notes in (found.pairwise.notes, lettered.notes, caveats_of(found.pairwise)):
         assert [note for note in notes if note.startswith("zero")] == [
-            "zero: 12 seeds that hardly differ have a score of 0. Others may do otherwise and not be among 12, so "
+            "zero: 12 seeds that are all equal have a score of 0. Others may do otherwise and not be among 12, so "
             "comparisons count with a score that is off by up to 0.226 to either side (one-sided, and far enough for "
             "all pairs tested together, unlike the interval of the score)."
         ]

@@ -60,7 +60,7 @@ NOTED: dict[str, tuple[Sequence[Measurement], str, bool]] = {
     "other items than most": ((of("A", 0.8, items="x"), of("B", 0.6, items="x"), of("C", 0.5, items="y")), ITEMS, True),
     "other items each": ((of("A", 0.8, items="x"), of("B", 0.6, items="y")), OTHER, True),
     "the same items": ((of("A", 0.8, items="x"), of("B", 0.6, items="x")), OTHER, False),
-    "equal seeds": ((of("A", 0.8, **equal_seeds(40)), B), "A: 40 seeds that hardly differ have a score of 0.8.", True),
+    "equal seeds": ((of("A", 0.8, **equal_seeds(40)), B), "A: 40 seeds that are all equal have a score of 0.8.", True),
     "seeds that are equal, how far": (
         (of("A", 0.8, **equal_seeds(40)), B), "off by up to 0.5 to either side (one-sided, ", True),
     "seeds that are nearly equal": (
@@ -68,7 +68,7 @@ NOTED: dict[str, tuple[Sequence[Measurement], str, bool]] = {
         "off by up to 0.5 to either side: it would be 0.6 if they were equal, and is by our convention less the "
         "further they are apart, and nothing from 0.1 on.", True),
     "seeds that are not equal": ((A, B), "Others may do otherwise", False),
-    "equal seeds of one alone": ((of("A", 0.8, **equal_seeds(5)),), "that hardly differ", False),
+    "equal seeds of one alone": ((of("A", 0.8, **equal_seeds(5)),), "that are all equal", False),
     "an assumption-free interval of all": ((of("A", 0.8, **SURE), of("B", 0.6, **SURE), of("C", None)), FREE, True),
     "an assumption-free interval of one": ((of("A", 0.8, **SURE), B), FREE, False),
     "nobody with an assumption-free interval": ((of("A", None), of("B", None)), FREE, False),

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from app.boards import evidence
 from app.cli.__main__ import run
 from app.errors import EvidenceRejected
-from app.jobs import boards
 from app.jobs.replay import Export, differences, read_export, recompute
 from tests.cases import grids, lrdbench_http, publications
 from tests.fixtures import Site
@@ -79,7 +79,7 @@ def test_a_kept_board_is_not_said_to_differ_from_its_rows(
     facts = read_export(summary(shared_site, tmp_path)).facts
     publications.send(shared_site, facts["benchmark"], "C.csv", publications.good_summary("C"))
     with monkeypatch.context() as patched:
-        patched.setattr(boards, "board_of", fail)
+        patched.setattr(evidence, "compute_board", fail)
         shared_site.work()
     export = read_export(export_of(shared_site, facts["benchmark"], tmp_path))
     found = list(differences(export, recompute(export)))

@@ -91,7 +91,7 @@ def test_a_fault_of_ours_is_said_as_one(published: Site, monkeypatch: pytest.Mon
     def broken(*_: object) -> None:
         raise IndexError("tuple index out of range")
 
-    monkeypatch.setattr(impacts, "board_of", broken)
+    monkeypatch.setattr(impacts, "board_without_gaps", broken)
     actual = impact(published, BEST)
 
     assert all("a fault of this server" in board["lines"][0] for board in actual.values())

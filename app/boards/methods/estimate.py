@@ -710,7 +710,9 @@ def notes_of(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple
     notes += _equal_seeds(spec, ranked.contenders, words.units)
     scored = [m for m in (*ranked.contenders, *ranked.others) if _point(m, spec.ranked) is not None]
     is_beside = bool(scored) and all(m.facts.get(FREE_ENDS[0]) is not None for m in scored)
-    notes += rare_note(words.rare, min((n for _, n in units), default=0.0), is_beside=is_beside)
+    notes += rare_note(
+        words.rare, min((n for _, n in units), default=0.0), is_beside=is_beside, are_shared=words.are_shared
+    )
     if flat := list(_without_width(spec, ranked)):
         notes.append(
             f"Every resample gives the same value, so the compatible interval has no width: {'; '.join(flat)}. The "
@@ -769,7 +771,7 @@ def _caveats(spec: EstimateBoard, words: EvidenceWords, contenders: Sequence[Mea
         *words.notes,
         *few_units_note(units, words.units, spec.uncertainty.level),
         *_equal_seeds(spec, contenders, words.units),
-        *rare_note(words.rare, min((n for _, n in units), default=0.0)),
+        *rare_note(words.rare, min((n for _, n in units), default=0.0), are_shared=words.are_shared),
     ]
     return {CAVEATS: found} if found else {}
 
@@ -798,6 +800,7 @@ def _equal_seeds(spec: EstimateBoard, contenders: Sequence[Measurement], units: 
         for row in measurement.rows.get(EQUAL_SEEDS, ()):
             names.setdefault((_point(measurement, spec.ranked), *row), []).append(measurement.entrant)
     for (value, n, reach, if_equal, none_from), own in names.items():
+        alike = "are all equal" if reach == if_equal else "hardly differ"
         how_far = (
             f"up to {reach:.3g} to either side (one-sided, and far enough for all pairs tested together, unlike the "
             "interval of the score)"
@@ -806,7 +809,7 @@ def _equal_seeds(spec: EstimateBoard, contenders: Sequence[Measurement], units: 
             f"convention less the further they are apart, and nothing from {none_from:g} on"
         )
         yield (
-            f"{names_in_words(own)}: {n} {units} that hardly differ have a score of {value:.3g}. Others may do "
+            f"{names_in_words(own)}: {n} {units} that {alike} have a score of {value:.3g}. Others may do "
             f"otherwise and not be among {n}, so comparisons count with a score that is off by {how_far}."
         )
 

@@ -44,6 +44,7 @@ def _words(manifest: Manifest, spec: EstimateBoard) -> EvidenceWords:
         has_statistics=True,
         is_rate=range_of(manifest.metrics[spec.ranked]) == SHARE,
         rare=_rare(spec, manifest.metrics[spec.ranked]) if has_seeds else "",
+        are_shared=has_seeds and part.shares_seeds(),
         notes=(*_on_units(part), *chosen_seeds_note(manifest)),
     )
 

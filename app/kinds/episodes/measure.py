@@ -821,9 +821,9 @@ def left_open(score: DrawnScore, within: Range, level: float, own: FloatArray) -
     """Return a score with replicates as wide as seeds that are all equal, or nearly, leave open: `reach_of_equals`.
 
     Their margin at the level is then the reach, wide enough for smaller error rates, too; less where seeds are apart on
-    some task, and nothing from NEARLY of the range on, so that nobody gains by a little noise. Of seeds that are all
-    equal they are normal, from `own`, numbers between 0 and 1 [n_resamples] that no other entrant has. Unchanged
-    without a bounded range, and where wider.
+    some task, and nothing from NEARLY of the range on, so that nobody gains by a little noise. What is missing is
+    normal, from `own`, numbers between 0 and 1 [n_resamples] that no other entrant has: what is unseen of each entrant
+    is not shared where seeds are. Unchanged without a bounded range, and where wider.
     """
     point = float(score.replicates.mean())
     equal = max(0.0, 1.0 - score.apart / (NEARLY * (within.high - within.low))) if within.is_bounded else 0.0
@@ -835,10 +835,14 @@ def left_open(score: DrawnScore, within: Range, level: float, own: FloatArray) -
     moved = score.replicates - point
     if not error > moved.std(ddof=1):
         return score
-    if not np.ptp(moved) > ROUNDING * abs(point):
-        moved = ndtri(own)
-        moved -= moved.mean()
-    return replace(score, replicates=point + error / moved.std(ddof=1) * moved, reach=reach, reach_if_equal=if_equal)
+    unseen = ndtri(own)
+    unseen -= unseen.mean()
+    if np.ptp(moved) > ROUNDING * abs(point):
+        unseen -= (unseen @ moved) / (moved @ moved) * moved
+    else:
+        moved = np.zeros(len(own))
+    unseen *= math.sqrt(error**2 - moved.var(ddof=1)) / unseen.std(ddof=1)
+    return replace(score, replicates=point + moved + unseen, reach=reach, reach_if_equal=if_equal)
 
 
 def own_names(scores: ScoreTable, metric: str, entrant: str, seeds: IntArray) -> list[tuple[str, str]]:

@@ -162,6 +162,15 @@ def test_equal_seeds_leave_open_what_so_many_do_not_show(rates: list[float], rea
     assert left_open(seen, Range(), 0.95, OWN) is seen
 
 
+def test_what_nearly_equal_seeds_leave_open_is_not_shared() -> None:
+    """Of two that vary alike by the same seeds, what is unseen of each stays in their difference."""
+    seen = drawn(scores("lift", [0.27, 0.275, 0.28, 0.285, 0.29], range(5)))
+    one, other = (left_open(seen, SHARE, 0.95, named_uniforms(1, (name,), 2_000)).replicates for name in "AB")
+
+    assert one.std() > 2.0 * seen.replicates.std()
+    assert (one - other).std() == pytest.approx(np.sqrt(2.0 * (one.var() - seen.replicates.var())), rel=0.05)
+
+
 def test_one_task_split_into_many_leaves_as_much_open() -> None:
     """Equal seeds are so on all tasks; where they are apart on one, nothing is open on the others."""
     task, other = own(scores("lift", [1.0] * 5, range(5))), own(scores("push", RATES, range(5)))

@@ -989,7 +989,8 @@ def widened(points: FloatArray, drawn: DrawnComponents, level: float) -> FloatAr
 def apart(replicates: FloatArray) -> FloatArray:
     """Return how far replicates [n_resamples, ...] are from their mean: zero where they differ by rounding alone.
 
-    Sums of the same values in another order differ in their last bit, on one processor and not on another.
+    Sums of the same values in another order differ in their last bit, on one processor and not on another. The unit is
+    that of the replicates; NaN, a replicate that is missing, stays so.
     Source: our own rule.
 
     >>> apart(np.array([[0.5, 1.0], [0.5 + 1e-16, 2.0]])).tolist()
