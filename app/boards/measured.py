@@ -109,8 +109,8 @@ class EvidenceWords:
     allow no interval, `failed` what is given the worst value, `cells` what a grid counts. `has_statistics` means that a
     score is a mean or an interquartile mean, and that its column says which, `is_rate` that it lies between 0, for
     nothing, and 1. `rare` is the world of `app.boards.calibrated.rare_note` in which the intervals of its score fail,
-    empty for none, and `are_shared` says that units of the same number are the same for everybody. `part` is the part
-    of the items that scores are of while another decides later, empty for none. `metric_glossary` names metrics' entries.
+    empty for none, and `are_shared` says that units of the same number are the same for everybody. `part` is the
+    part of the items that scores are of while another decides later. `metric_glossary` names the entry of a metric.
     """
 
     resampled: str
