@@ -4,6 +4,7 @@ Why: docs/adr/018-versions-of-a-manifest.md.
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from types import NoneType, UnionType
@@ -213,7 +214,8 @@ def _undeclared(board: Leaderboard, common: Common) -> Iterator[str]:
     for metric in board.metric_names():
         if metric not in common.metrics:
             yield f"leaderboards.{board.name}: {metric} is not among the declared metrics"
-    known_tasks = common.task_ids()
+    ids = common.task_ids()
+    known_tasks = None if ids is None else frozenset(ids)
     if board.needs_known_tasks and known_tasks is None and board.ranked_tasks() is None:
         yield f"leaderboards.{board.name}.tasks: the method {board.method} needs a list of tasks, here or in tasks"
     for task in board.ranked_tasks() or ():
@@ -256,7 +258,7 @@ def _about_parts(common: Common, part: KindPart | None, document: Mapping[str, A
 
 
 def _repeats(names: Sequence[str]) -> list[str]:
-    return sorted({name for name in names if names.count(name) > 1})
+    return sorted(name for name, n in Counter(names).items() if n > 1)
 
 
 def manifest_digest(yaml_bytes: bytes) -> str:

@@ -44,7 +44,7 @@ from app.web.documents import (
     VisibilityDocument,
 )
 from app.web.kept_forms import keeping
-from app.web.requests import YAML_REQUEST, Body, Line, Reason, yaml_body
+from app.web.requests import YAML_REQUEST, Body, Line, Reason, Text, yaml_body
 from app.web.state import SessionDep, State, StateDep
 from app.web.views import (
     SnapshotNumber,
@@ -337,7 +337,7 @@ class Renaming(Body):
     """The new title or description of a benchmark; what is left out stays."""
 
     title: Line | None = None
-    description: Annotated[str, Field(max_length=50_000)] | None = None
+    description: Annotated[Text, Field(max_length=50_000)] | None = None
 
 
 @life_router.post(

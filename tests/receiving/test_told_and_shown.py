@@ -1,4 +1,4 @@
-"""Where whom an upload is of, or what was asked of it, decides its rank, dry runs, drafts, previews and boards agree."""
+"""Where whose an upload is, or what was asked of it, decides ranks, dry runs, drafts, previews and boards agree."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -75,11 +75,12 @@ def test_a_title_changes_without_another_version(running: Site) -> None:
     """The description stays; a later version of the manifest has its own again. A change of nothing is a mistake."""
     answers = [
         running.http.put("/benchmarks/tiny/title", json=order, headers=running.auth("steward"))
-        for order in ({"title": "Tiny and true"}, {})
+        for order in ({"title": "Tiny and true"}, {}, *({"description": f"a{hidden}b"} for hidden in "\0\u202e"))
     ]
     document = running.http.get("/benchmarks/tiny.json?utm_after=1").json()
 
-    assert [answer.status_code for answer in answers] == [200, 422]
+    assert [answer.status_code for answer in answers] == [200, 422, 422, 422]
+    assert [answer.json()["problems"][0]["column"] for answer in answers[2:]] == ["body.description"] * 2
     assert (answers[0].json()["title"], answers[0].json()["retired"]) == ("Tiny and true", None)
     assert (document["version"], document["manifest"]["title"]) == (1, "Tiny and true")
     assert "Tiny and true" in running.http.get("/?utm_after=1").text

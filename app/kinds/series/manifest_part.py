@@ -1,6 +1,7 @@
 """What a benchmark of series declares beside the common keys, and what the metrics of lrdbench's catalog mean."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
@@ -201,8 +202,7 @@ class SeriesPart(RankedPart):
             if name not in common.metrics:
                 yield f"uncertainty.metrics: {name} is not among the declared metrics"
         yield from self._about_asked(common)
-        enrolled = self.estimators or []
-        for name in sorted({name for name in enrolled if enrolled.count(name) > 1}):
+        for name in sorted(name for name, n in Counter(self.estimators or ()).items() if n > 1):
             yield f"estimators: {name} is there twice"
 
     def _about_asked(self, common: Common) -> Iterator[str]:
