@@ -20,7 +20,7 @@ from app.web.cached_answer import READING, SECURITY
 from app.web.forms import with_method
 from app.web.limits import RateLimit, address_of, network_of
 from app.web.page_cache import secured
-from app.web.problems import problem
+from app.web.problems import NOTHING_HERE, problem
 
 HEALTHY = to_json({"status": "ok", "version": release()})
 HEALTH_START: Message = {
@@ -108,6 +108,9 @@ class OuterMiddleware:
 
         if wait_s > 0:
             await self._refuse(ending, wait_s)
+        elif "\0" in scope["path"]:
+            # Nothing has such a name, and the audit could not store one.
+            await problem(HTTPStatus.NOT_FOUND, NOTHING_HERE).send(secured(ending))
         else:
             await self.app(scope, reading, ending)
 

@@ -35,6 +35,7 @@ from plumbline.retries import RETRY_AFTER_S
 logger = logging.getLogger(__name__)
 PROBLEM_JSON = "application/problem+json"
 AWAY = "The database does not answer at the moment"
+NOTHING_HERE = "There is nothing at this address."
 # https://www.postgresql.org/docs/current/errcodes-appendix.html: lock_not_available, query_canceled.
 LATE: Mapping[str | None, str] = {
     "55P03": "Something else in the database holds what this request needs, for longer than a request waits",
@@ -117,7 +118,7 @@ def _http_error(request: Request, error: Exception) -> Response:
         allowed = headers["Allow"] = ", ".join(_methods(request))
         return answer(request, error.status_code, f"This address answers to {allowed} alone.", headers=headers)
     if error.status_code == HTTPStatus.NOT_FOUND and error.detail == HTTPStatus.NOT_FOUND.phrase:
-        return answer(request, error.status_code, "There is nothing at this address.", headers=headers)
+        return answer(request, error.status_code, NOTHING_HERE, headers=headers)
     detail = TOO_MANY.sub(r"One request has at most \2 \1.", str(error.detail))
     return answer(request, error.status_code, detail, headers=headers)
 

@@ -136,6 +136,16 @@ def test_an_address_that_cannot_be_is_not_found(tiny: Site) -> None:
         assert tiny.http.get(path).status_code in (404, 422), path
 
 
+def test_a_write_to_an_address_that_no_audit_can_store_is_not_found(
+    tiny: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    """With a zero character in it, nothing has to be noted, and nothing fails in noting it."""
+    for method, path in (("PUT", "/benchmarks/a%00b/title"), ("DELETE", "/benchmarks/%00")):
+        answer = tiny.http.request(method, path, headers=tiny.auth("steward"))
+        assert (answer.status_code, answer.json()["detail"]) == (404, "There is nothing at this address.")
+    assert "could not be noted" not in caplog.text
+
+
 def test_every_row_of_a_foreign_file_is_named(roomy_site: Site) -> None:
     """No row of timecopilot's file is a task of fev-bench: all 27 are told, each with its number."""
     manifest = (ROOT / "examples" / "fev-bench" / "manifest.yaml").read_bytes()
