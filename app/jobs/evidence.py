@@ -124,12 +124,12 @@ def snapshot_evidence(
     """Return what a snapshot was computed from: its manifest, with the grid as it was, and everybody's evidence.
 
     Of some entrants alone with `only`, with what their rows record besides, which does not go with `kept`: the rows of
-    everybody under one version of the manifest, which are read from and added to. `under` is another version than the
-    snapshot's, with its grid filled.
+    everybody under one version of the manifest, which are read from and added to. Under another version than the
+    snapshot's with `under`.
     """
-    own = benchmarks.load_declared(session, benchmark, snapshot.manifest_version_id) if under is None else under
-    declared = as_it_stood(session, own, snapshot) if under is None else under
-    filled = declared.manifest
+    declared = under or benchmarks.load_declared(session, benchmark, snapshot.manifest_version_id)
+    filled = grids.with_grids(session, declared, snapshots.load_standings(session, snapshot.id))
+    declared = replace(declared, manifest=filled)
     refs: dict[str, list[EvidenceRef]] = {}
     for stood in snapshots.load_refs(session, snapshot.id):
         if only is None or stood.entrant in only:
@@ -164,12 +164,6 @@ def snapshot_evidence(
         n_rows=cache(partial(_count_rows, session, snapshot)),
     )
     return evidence
-
-
-def as_it_stood(session: Session, declared: Declared, snapshot: Snapshot) -> Declared:
-    """Return a version of the manifest with its grid as the evidence of a snapshot fills it."""
-    filled = grids.with_grids(session, declared, snapshots.load_standings(session, snapshot.id))
-    return replace(declared, manifest=filled)
 
 
 def _is_left(own: Sequence[EvidenceRef], left_out: LeftOut) -> bool:

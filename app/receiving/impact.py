@@ -17,7 +17,7 @@ from app.boards.measured import EntrantEvidence, Measurement
 from app.cache import Cache
 from app.db.models import TABLE, Entry, Snapshot, Submission
 from app.errors import BoardUnavailable, Busy
-from app.jobs.evidence import as_it_stood, snapshot_evidence
+from app.jobs.evidence import snapshot_evidence
 from app.jobs.faults import note_fault, said
 from app.kinds.reader import Evidence
 from app.kinds.registry import kind_of, measured_kind
@@ -70,7 +70,11 @@ def impact_of(
     """
     benchmark = declared.benchmark
     shown = snapshots.find_snapshot(session, benchmark)
-    current = None if shown is None else snapshot_evidence(session, benchmark, shown, kept, under=declared)
+    current = None
+    if shown is not None:
+        current = replace(
+            snapshot_evidence(session, benchmark, shown, kept, under=declared), manifest=declared.manifest
+        )
     impact = _Impact(session, declared, evidence, shown, current)
     if scoring_of(impact.manifest) is not None:
         return {"reason": PRIVATE_LABELS, "boards": []}
@@ -279,7 +283,7 @@ def preview_of(session: Session, declared: Declared, yaml: bytes, turn: Turn) ->
         return {"reason": NOTHING_YET, "boards": []}
     if not kind_of(manifest).rows.are_plain:
         return {"reason": OTHER_KIND, "boards": []}
-    evidence = snapshot_evidence(session, declared.benchmark, shown, under=as_it_stood(session, new, shown))
+    evidence = snapshot_evidence(session, declared.benchmark, shown, under=new)
     first = manifest.leaderboards[:MOST_PREVIEWED_BOARDS]
     if cells_of(evidence.n_rows(), len(evidence.entrants()), first) > MOST_CELLS:
         return {"reason": TOO_LARGE, "boards": []}

@@ -14,7 +14,7 @@ from app.boards.evidence import BoardEvidence
 from app.boards.explore import draft_board
 from app.db.engine import LONG_REQUESTS, allow
 from app.errors import BoardUnavailable, Conflict, NotFound
-from app.jobs.evidence import as_it_stood, for_a_reader, snapshot_evidence
+from app.jobs.evidence import for_a_reader, snapshot_evidence
 from app.kinds.parse import parse_new_manifest
 from app.manifest.build import manifest_digest
 from app.manifest.model import Leaderboard, Manifest
@@ -137,7 +137,7 @@ def show_board(
     if shown is None:
         raise NotFound(f"Nothing of {slug} is published yet, so there is nothing to compute the draft of.")
     allow(session, LONG_REQUESTS)
-    evidence = snapshot_evidence(session, benchmark, shown, under=as_it_stood(session, declared, shown))
+    evidence = snapshot_evidence(session, benchmark, shown, under=declared)
     with state.computing.taken_in_thread(caller.owner):
         table = _table(spec, evidence)
     view = view_of(session, benchmarks.load_declared(session, benchmark), table, shown)
