@@ -266,12 +266,13 @@ def chances(pair: PairRows) -> Sequence[str]:
 
 def lacking(pair: PairRows, board: Table | None) -> Iterator[str]:
     """Yield what either of two lacks on the board, and that what stands for it is in the numbers of the pair."""
+    parts = "its interval, its p and the win rate" if "win_rate" in pair.forth else "its interval and its p"
     for row in _on_board(pair, board):
         n_has, n_all = row.get("n_included"), row.get("n_attempted")
         if isinstance(n_has, int) and isinstance(n_all, int) and n_has < n_all:
             yield (
                 f"{in_words(str(row['entrant']))} lacks {n_all - n_has:,} of {n_all:,} results. What the board counts "
-                "in their place is in the difference, its interval and its p."
+                f"in their place is in the difference, {parts}."
             )
 
 

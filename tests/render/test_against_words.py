@@ -242,9 +242,10 @@ def test_of_a_pair_in_which_somebody_lacks_a_result_no_amount_of_data_is_named()
     assert said(3, 3, 2) == said(3, 3, 3)
     assert (said(2, 3, 3), said(3, 2, 3)) == ((), ())
     gaps = Table("leaderboard/b", "B", columns, (("Good", 3, 3), ("Fair", 1, 3), ("Poor", 0, 3)))
-    assert list(lacking(pair, gaps)) == [
-        "Fair lacks 2 of 3 results. What the board counts in their place is in the difference, its interval and its p."
-    ]
+    said_of_gaps = "Fair lacks 2 of 3 results. What the board counts in their place is in the difference, its interval"
+    assert list(lacking(pair, gaps)) == [f"{said_of_gaps}, its p and the win rate."]
+    without = {name: value for name, value in pair.forth.items() if name != "win_rate"}
+    assert list(lacking(replace(pair, forth=without), gaps)) == [f"{said_of_gaps} and its p."]
 
 
 def test_a_pair_with_the_baseline_says_why_the_score_has_another_interval() -> None:
