@@ -203,7 +203,8 @@ class Roster:
         if lacking_too := [self._gap(name) for name in newer if self.coverages[name].n_lacking]:
             yield f"These also lack results that were asked of them: {sentences(lacking_too)}."
         lacking = [name for name in self.ranked if name in self.coverages and self.coverages[name].n_lacking]
-        if filled := [self._gap(name) for name in lacking if not self.coverages[name].is_counted]:
+        filled = [self._gap(name) for name in lacking if not self.coverages[name].is_counted]
+        if filled and not self.is_provisional:
             yield f"What is absent counts as the worst there is: {sentences(filled)}."
         if counted := [self._gap(name) for name in lacking if self.coverages[name].is_counted]:
             yield (

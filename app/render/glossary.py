@@ -501,10 +501,11 @@ CLAIMS = (
         "Supported: the whole calibrated interval of the difference is at the threshold or beyond. Not supported: "
         "the whole interval falls short of it. With fewer than 35 seeds of a bounded score, more for one claim of "
         "several, the interval counts one more seed that failed altogether; where seeds have a score without two "
-        "declared bounds none can be counted, and the note says on what the verdict then rests. Inconclusive: the interval "
-        "holds the threshold, or there is none, as where one side was never delivered; and wherever a part of what is "
-        "asked is absent, or rows of one side have none of the other, because that may be what spoke against the "
-        "claim. Not decided: the metric has no value row by row, so that the board's pairs alone compare it.",
+        "declared bounds none can be counted, and the note says on what the verdict then rests. Inconclusive: the "
+        "interval holds the threshold, or there is none, as where one side was never delivered; and wherever a part "
+        "of what is asked is absent, or rows of one side have none of the other, because that may be what spoke "
+        "against the claim. Not decided: the metric has no value row by row, so that the board's pairs alone compare "
+        "it.",
         "supported if low ≥ threshold; not supported if high < threshold; else inconclusive, as is all that is partial",
         "Zou & Donner 2008 for two entrants whose seeds are their own",
     ),

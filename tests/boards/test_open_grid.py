@@ -18,6 +18,7 @@ from app.boards.tables import ON_COMMON_CELLS
 from app.errors import BoardUnavailable
 from app.kinds.episodes.coverage import open_items
 from app.kinds.parse import parse_manifest
+from app.manifest.model import GridFacts
 from app.render.table_page import board_chips
 from app.values.scores import Coded
 from tests.cases.admission import grid, table
@@ -159,6 +160,21 @@ def test_where_nobody_has_a_value_the_board_says_that_no_task_has_one() -> None:
     with pytest.raises(BoardUnavailable, match="No task has a result of every entrant") as refused:
         compute_board(open_to_all, open_to_all.leaderboards[0], empty)
     assert refused.value.reason == "no_common_task"
+
+
+def test_what_is_said_of_tasks_of_an_owners_own_is_true_of_them() -> None:
+    """Nothing is filled in, only who leads is compared on them, and those that look alike are counted among them."""
+    open_to_all = parse_manifest(OPEN.encode()).with_grid_facts(GridFacts(arrivals={"A": 0, "B": 1, "C": 0}))
+    both, own = [0.3 + 0.01 * at for at in range(6)], [0.2 + 0.01 * at for at in range(7)]
+    errors = rows({"A": [*both, *[np.nan] * 7], "B": [*both[::-1], *[np.nan] * 7], "C": [*[np.nan] * 6, *own]})
+    named = Coded(tuple(f"{name}_{at}" for at, name in enumerate("xxxxxxyyyyzzz")), errors.task.codes)
+    errors = replace(errors, task=named).take(np.flatnonzero(~np.isnan(errors.values[:, 0])))
+    board = compute_board(open_to_all, open_to_all.leaderboards[0], errors).leaderboard
+
+    assert [(row["entrant"], row["rank"]) for row in board.records()] == [("C", 1), ("A", 2), ("B", 3)]
+    assert "Who lacks the fewest are compared on the 7 of 13 tasks that all of them have." in board.notes
+    assert not any("counts as the worst" in note for note in board.notes)
+    assert board.meta["dependence"]["n_alike"] == 7
 
 
 def test_a_task_of_the_later_three_of_five_is_left_out_with_the_reason() -> None:

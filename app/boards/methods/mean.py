@@ -199,7 +199,10 @@ def _find(manifest: Manifest, spec: Mean, scores: ScoreTable) -> _Ranking:
     sign = 1.0 if metric.direction == "maximize" else -1.0
     ends = (metric.worst, metric.best)
     means = means_of_present(cells.values)
-    units = replace(TaskUnits.of(manifest, cells.tasks), weights=weights).only(np.flatnonzero(kept))
+    common = np.flatnonzero(kept)
+    units = replace(
+        TaskUnits.of(manifest, [cells.tasks[at] for at in common]), weights=None if weights is None else weights[common]
+    )
     n_failures = np.asarray(missing.sum(axis=0) - not_asked_among(manifest, spec, cells, missing))
     return _Ranking(cells, roster, kept, means, sign, ends, range_of(metric), n_failures, units)
 
@@ -248,7 +251,8 @@ def _notes(ranking: _Ranking) -> Iterator[str]:
     n_tasks, n_kept, n_failed = len(ranking.cells.tasks), int(ranking.kept.sum()), int(ranking.n_failures.sum())
     yield f"{count(len(ranking.cells.entrants), 'entrant')} on {count(n_tasks, 'task')}; {count(n_failed, 'failure')}."
     if n_kept < n_tasks:
-        yield f"The ranked are compared on the {n_kept} of {n_tasks} tasks that all of them have."
+        who = "Who lacks the fewest are" if ranking.roster.behind else "The ranked are"
+        yield f"{who} compared on the {n_kept} of {n_tasks} tasks that all of them have."
     yield from ranking.roster.notes("tasks")
     yield from elsewhere_notes(ranking.cells.elsewhere)
     yield from uncommon_notes(ranking.cells.uncommon)
