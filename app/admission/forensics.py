@@ -1,9 +1,8 @@
 """Forensics of rows: patterns that honest runs hardly ever show, within one submission and against earlier ones.
 
-`look_within` is called by `app.kinds.reader` in the process that reads, the rest by `app.admission.rules` and
-`app.receiving.upload`. Pure and vectorised: it costs a few sorts of the rows. Nothing here refuses a run, because each
-finding may have an innocent reason (a partner that does nothing, a model under two names); it is shown beside the
-result.
+Pure and vectorised: it costs a few sorts of the rows, those of one submission in the process that reads it. Nothing
+here refuses a run, because each finding may have an innocent reason (a partner that does nothing, a model under two
+names); it is shown beside the result.
 
 Why: docs/adr/016-flags.md.
 """

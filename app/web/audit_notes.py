@@ -1,8 +1,4 @@
-"""Describes what a request is about to do, for the audit, and records writes that were refused.
-
-`act_of` is called by `app.web.caller` and `app.web.sessions` for who writes, `note_refusal` by
-`app.web.checked_first` for every route that writes.
-"""
+"""Describes what a request is about to do, for the audit, and records writes that were refused."""
 
 import logging
 from dataclasses import replace
