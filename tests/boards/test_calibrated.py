@@ -331,7 +331,7 @@ NOTES: dict[str, tuple[Callable[[], Iterable[str]], str | None]] = {
     "fewer than five seeds": (lambda: rare_note("seeds", 4.9), "from 3 seeds would"),
     "fewer than simulated": (lambda: rare_note("seeds", 2.9), "from 3 seeds, the fewest that were simulated, would"),
     "one seed": (lambda: rare_note("seeds", 1.9), None),
-    "seeds beside steady ones": (lambda: rare_note("seeds", 5.0), "with steady seeds, would be told apart in 11."),
+    "seeds beside steady ones": (lambda: rare_note("seeds", 5.0), "with steady seeds, would be told apart in 9."),
     "seeds of one alone": (lambda: rare_note("seeds", 5.0, is_compared=False), "in only 52 of 100 cases."),
     "places among five": (lambda: rare_places_note(5, 41), "worst of a hundred"),
     "places among four": (lambda: rare_places_note(4, 41), None),

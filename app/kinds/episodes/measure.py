@@ -818,31 +818,27 @@ def draw_by_name(
 
 
 def left_open(score: DrawnScore, within: Range, level: float, own: FloatArray) -> DrawnScore:
-    """Return a score with replicates as wide as seeds that are all equal, or nearly, leave open: `reach_of_equals`.
+    """Return a score with what seeds that are all equal, or nearly, leave open added to its replicates.
 
-    Their margin at the level is then the reach, wide enough for smaller error rates, too; less where seeds are apart on
-    some task, and nothing from NEARLY of the range on, so that nobody gains by a little noise. What is missing is
-    normal, from `own`, numbers between 0 and 1 [n_resamples] that no other entrant has: what is unseen of each entrant
-    is not shared where seeds are. Unchanged without a bounded range, and where wider.
+    It is normal, from `own`, numbers between 0 and 1 [n_resamples] that no other entrant has, and by itself so wide
+    that its margin at the level is `reach_of_equals`, wide enough for smaller error rates, too: what is unseen of an
+    entrant is neither shared where seeds are, nor seen in how far its seeds are apart. Less where these are apart on
+    some task, and nothing from NEARLY of the range on, so that nobody gains by a little noise. Unchanged without a
+    bounded range.
     """
     point = float(score.replicates.mean())
     equal = max(0.0, 1.0 - score.apart / (NEARLY * (within.high - within.low))) if within.is_bounded else 0.0
     n_seeds = len(score.seeds)
     if_equal = (reach_of_equals(point, within, n_seeds, level) or 0.0) * widened_for_equals(n_seeds, level)
     reach = equal * if_equal
+    if not equal > ROUNDING or not reach:
+        return score
     quantile = float(stdtrit(score.precision.freedom, (1.0 + level) / 2.0))
     error = reach / (quantile * math.sqrt(score.precision.inflation))
-    moved = score.replicates - point
-    if not error > moved.std(ddof=1):
-        return score
     unseen = ndtri(own)
     unseen -= unseen.mean()
-    if np.ptp(moved) > ROUNDING * abs(point):
-        unseen -= (unseen @ moved) / (moved @ moved) * moved
-    else:
-        moved = np.zeros(len(own))
-    unseen *= math.sqrt(error**2 - moved.var(ddof=1)) / unseen.std(ddof=1)
-    return replace(score, replicates=point + moved + unseen, reach=reach, reach_if_equal=if_equal)
+    unseen *= error / unseen.std(ddof=1)
+    return replace(score, replicates=score.replicates + unseen, reach=reach, reach_if_equal=if_equal)
 
 
 def own_names(scores: ScoreTable, metric: str, entrant: str, seeds: IntArray) -> list[tuple[str, str]]:

@@ -157,18 +157,23 @@ def test_equal_seeds_leave_open_what_so_many_do_not_show(rates: list[float], rea
     margins = AllPairs(both.mean(axis=0), both, *precision).margins(np.arange(2), 0.95)
 
     assert result.reach == (None if reach is None else pytest.approx(reach, abs=5e-5))
-    assert reach is None or margins[0, 1] == pytest.approx(reach, rel=2e-3)
+    assert reach is None or 0.998 * reach <= margins[0, 1] <= (1.002 if np.ptp(rates) < 1e-8 else 1.02) * reach
     assert point == pytest.approx(seen.replicates.mean())
     assert left_open(seen, Range(), 0.95, OWN) is seen
 
 
 def test_what_nearly_equal_seeds_leave_open_is_not_shared() -> None:
-    """Of two that vary alike by the same seeds, what is unseen of each stays in their difference."""
-    seen = drawn(scores("lift", [0.27, 0.275, 0.28, 0.285, 0.29], range(5)))
-    one, other = (left_open(seen, SHARE, 0.95, named_uniforms(1, (name,), 2_000)).replicates for name in "AB")
+    """Of two that vary alike by the same seeds, all that is unseen of each stays in their difference."""
+    for apart in (0.02, 0.09):
+        rates = 0.5 + apart * np.array([-0.5, -0.25, 0.0, 0.25, 0.5])
+        seen = drawn(scores("lift", rates.tolist(), range(5)))
+        one, other = (left_open(seen, SHARE, 0.95, named_uniforms(1, (name,), 2_000)) for name in "AB")
+        both = np.column_stack([one.replicates, other.replicates])
+        precision = np.array([[one.precision.freedom] * 2, [one.precision.inflation] * 2])
+        margins = AllPairs(both.mean(axis=0), both, *precision).margins(np.arange(2), 0.95)
 
-    assert one.std() > 2.0 * seen.replicates.std()
-    assert (one - other).std() == pytest.approx(np.sqrt(2.0 * (one.var() - seen.replicates.var())), rel=0.05)
+        assert one.reach is not None
+        assert margins[0, 1] == pytest.approx(np.sqrt(2.0) * one.reach, rel=0.05)
 
 
 def test_one_task_split_into_many_leaves_as_much_open() -> None:
