@@ -41,9 +41,8 @@ from app.web.caller import PUBLIC, READ_SOON, Caller, may
 from app.web.checked_first import CheckedFirst
 from app.web.description import described, table_routes
 from app.web.documents import Document, ItemsDocument, LabelsDocument, OwnerLinkDocument, TableDocument
-from app.web.requests import MAX_FIELDS, Body, Line, Reason, copy_files, gone, received_files, refuse_unknown
+from app.web.requests import MAX_FIELDS, Body, Line, Number, Reason, copy_files, gone, received_files, refuse_unknown
 from app.web.state import SessionDep, State, StateDep
-from app.web.tokens import TokenNumber
 from app.web.views import NO_STORE, around, json_answer, name_links, split_format, table_answer, view_of
 
 T = TypeVar("T")
@@ -326,7 +325,7 @@ def show_disclosed(slug: str, request: Request, session: SessionDep) -> Response
 class Link(Body):
     """The token (number or name) as whose a token's submissions are counted, and why."""
 
-    counted_as: TokenNumber | Line
+    counted_as: Number | Line
     reason: Reason
 
 

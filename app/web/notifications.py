@@ -21,7 +21,7 @@ from app.web.caller import Caller, may
 from app.web.checked_first import CheckedFirst
 from app.web.description import described
 from app.web.documents import MadeNotificationDocument, NotificationDocument
-from app.web.requests import Body, Line
+from app.web.requests import Body, Line, Number
 from app.web.state import SessionDep, StateDep
 from app.web.views import json_answer
 
@@ -95,7 +95,7 @@ def list_mine(session: SessionDep, caller: Annotated[Caller, may("see one's own 
     responses=described(403, 404, answer=NotificationDocument),
 )
 def confirm(
-    number: int,
+    number: Number,
     order: Confirmation,
     session: SessionDep,
     caller: Annotated[Caller, may("confirm or end a subscription")],
@@ -112,7 +112,7 @@ def confirm(
     "/notifications/{number}", summary="Unsubscribe an address", status_code=204, responses=described(403, 404)
 )
 def remove(
-    number: int, session: SessionDep, caller: Annotated[Caller, may("confirm or end a subscription")]
+    number: Number, session: SessionDep, caller: Annotated[Caller, may("confirm or end a subscription")]
 ) -> Response:
     """Unsubscribe an address; notifications that are due are not sent either."""
     notifications.end(session, notifications.find_own(session, number, caller.id), "removed")

@@ -35,9 +35,9 @@ from app.web.documents import (
 )
 from app.web.forms import LINES
 from app.web.kept_forms import keeping
-from app.web.requests import Body, Line, Reason
+from app.web.requests import Body, Line, Number, Reason
 from app.web.state import SessionDep, StateDep
-from app.web.tokens import TokenNumber, about_token
+from app.web.tokens import about_token
 from app.web.views import NO_STORE, json_answer, time_shown
 
 router = APIRouter(route_class=CheckedFirst, tags=["tokens"])
@@ -58,7 +58,7 @@ def own_data(session: SessionDep, caller: Annotated[Caller, may("see one's own a
 
 @router.post("/tokens/{token_id}/erase", summary="Erase a name", responses=described(403, 404, answer=ErasedDocument))
 def erase(
-    token_id: TokenNumber, order: Erasure, session: SessionDep, caller: Annotated[Caller, may("erase a name")]
+    token_id: Number, order: Erasure, session: SessionDep, caller: Annotated[Caller, may("erase a name")]
 ) -> Response:
     """Replace a token's name by one that says nothing (its holder, or an admin); this cannot be undone.
 
@@ -95,7 +95,7 @@ def list_all(slug: str, session: SessionDep) -> Response:
 class NewRole(Body):
     """To whom a role is granted, by the number or the name of a token, and until when; without `until` for ever."""
 
-    token: TokenNumber | Line
+    token: Number | Line
     role: RoleName
     until: AwareDatetime | None = None
 
@@ -180,8 +180,6 @@ def _answer(session: Session, benchmark: Benchmark) -> Response:
 invitations_router = APIRouter(route_class=CheckedFirst, tags=["invitations"])
 
 LONGEST_DAYS, MOST_INVITED = 90, 200
-
-Number = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
 class NewInvitation(Body):

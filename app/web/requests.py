@@ -175,6 +175,9 @@ Text = Annotated[str, Field(strict=True), AfterValidator(refuse_unshown_in_lines
 # JSON has neither NaN nor infinity, but readers of it take both, and 1e999 is one of them.
 Finite = Annotated[float, Field(strict=True, allow_inf_nan=False), AfterValidator(refuse_beyond)]
 Flag = Annotated[bool, Field(strict=True)]
+Number = Annotated[int, Field(ge=1, le=2**31 - 1)]
+SubmissionNumber = Annotated[int, Field(ge=1, le=2**63 - 1)]
+"""Numbers that the database can have, in addresses and bodies; of submissions it can have more."""
 Reason = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000), AfterValidator(refuse_unshown)
 ]

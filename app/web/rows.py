@@ -45,9 +45,8 @@ from app.web.caller import PUBLIC, Caller, may
 from app.web.checked_first import CheckedFirst
 from app.web.description import TABLE, described, table_routes
 from app.web.documents import OwnerDocument, TableDocument
-from app.web.requests import Body, Reason
+from app.web.requests import Body, Number, Reason
 from app.web.state import SessionDep, State, StateDep
-from app.web.tokens import TokenNumber
 from app.web.views import (
     PICTURES,
     SnapshotNumber,
@@ -283,7 +282,7 @@ def _published_part(
 class Transfer(Body):
     """A steward's order to move an entrant to another owner."""
 
-    token_id: TokenNumber
+    token_id: Number
     reason: Reason
 
 

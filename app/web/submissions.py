@@ -66,7 +66,9 @@ from app.web.requests import (
     Finite,
     Flag,
     Line,
+    Number,
     Reason,
+    SubmissionNumber,
     Text,
     copy_files,
     gone,
@@ -543,7 +545,7 @@ def _naming(check: Mapping[str, Any], submitter: str) -> Mapping[str, Any]:
     responses=described(404, answer=SubmissionTableDocument, also=("csv",)),
     dependencies=PUBLIC,
 )
-def show_table(submission: int, name: str, session: SessionDep, wanted: WantedDep) -> Response:
+def show_table(submission: SubmissionNumber, name: str, session: SessionDep, wanted: WantedDep) -> Response:
     """Return one of a submission's own tables (.csv, .json): all of it, or some of its rows."""
     stored = submissions.find_submission(session, submission)
     stem, fmt = split_format(name)
@@ -564,7 +566,7 @@ def show_table(submission: int, name: str, session: SessionDep, wanted: WantedDe
     responses=described(404, also=("csv",)),
     dependencies=PUBLIC,
 )
-def scores(submission: int, session: SessionDep, state: StateDep) -> Response:
+def scores(submission: SubmissionNumber, session: SessionDep, state: StateDep) -> Response:
     """Return every row of a submission as it was stored, as CSV."""
     stored = submissions.find_submission(session, submission)
     rows = parts_to_csv(read_sent(state.sessions, stored.id))
@@ -583,7 +585,10 @@ class Withdrawal(Body):
     responses=described(403, 404, 409, answer=SubmissionDocument),
 )
 def withdraw(
-    submission: int, order: Withdrawal, state: StateDep, caller: Annotated[Caller, may("withdraw a submission")]
+    submission: SubmissionNumber,
+    order: Withdrawal,
+    state: StateDep,
+    caller: Annotated[Caller, may("withdraw a submission")],
 ) -> Response:
     """Withdraw a submission from the boards (its submitter, or a steward of its benchmark)."""
 
@@ -650,7 +655,7 @@ def _address(submission: int, task: str) -> str:
     summary="A submission's report on one task",
     responses=described(404, 422, also=("html",)),
 )
-def show_report(submission: int, task: str, session: SessionDep) -> Response:
+def show_report(submission: SubmissionNumber, task: str, session: SessionDep) -> Response:
     """Return the tables of a submission's report on one task: intervals, curves, confusion, calibration, errors."""
     task = name_in_path(task)
     stored = submissions.find_submission(session, submission)
@@ -722,7 +727,7 @@ class Answering(Body):
     include_in_schema=False,
 )
 def show_disputes(
-    submission: int,
+    submission: SubmissionNumber,
     request: Request,
     session: SessionDep,
     caller: Annotated[Caller, may("see the disputes of a submission")],
@@ -748,7 +753,10 @@ def show_disputes(
     responses=described(403, 404, 409, answer=SubmissionDocument, status=201),
 )
 def say(
-    submission: int, saying: Saying, session: SessionDep, caller: Annotated[Caller, may("dispute a submission")]
+    submission: SubmissionNumber,
+    saying: Saying,
+    session: SessionDep,
+    caller: Annotated[Caller, may("dispute a submission")],
 ) -> Response:
     """Store a dispute for the stewards; everybody sees at once that there is one, and reads it with its answer."""
     stored, slug = _stored(session, submission)
@@ -764,8 +772,8 @@ def say(
     responses=described(403, 404, 409, answer=SubmissionDocument),
 )
 def answer(
-    submission: int,
-    dispute: int,
+    submission: SubmissionNumber,
+    dispute: Number,
     answering: Answering,
     session: SessionDep,
     caller: Annotated[Caller, may("answer a dispute")],

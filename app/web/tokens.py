@@ -16,7 +16,7 @@ from app.web.caller import Caller, may, presented_text
 from app.web.checked_first import CheckedFirst
 from app.web.description import described
 from app.web.documents import ListedToken, RevokedDocument, RotatedDocument, TokenDocument, WhoamiDocument
-from app.web.requests import Body, Line
+from app.web.requests import Body, Line, Number
 from app.web.state import SessionDep
 from app.web.views import json_answer, time_shown
 
@@ -24,7 +24,6 @@ router = APIRouter(route_class=CheckedFirst, tags=["tokens"])
 
 # What is answered about tokens is for who asks, and kept by no cache.
 MAX_BENCHMARKS = 1000
-TokenNumber = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
 class NewToken(Body):
@@ -85,7 +84,7 @@ def list_all(session: SessionDep, caller: Annotated[Caller, may("see the tokens"
     responses=described(403, 404, 409, answer=RotatedDocument),
 )
 def rotate(
-    token_id: TokenNumber,
+    token_id: Number,
     order: Rotation,
     request: Request,
     session: SessionDep,
@@ -110,7 +109,7 @@ def rotate(
 @router.delete(
     "/tokens/{token_id}", summary="Revoke a token", responses=described(403, 404, 409, answer=RevokedDocument)
 )
-def revoke(token_id: TokenNumber, session: SessionDep, caller: Annotated[Caller, may("revoke a token")]) -> Response:
+def revoke(token_id: Number, session: SessionDep, caller: Annotated[Caller, may("revoke a token")]) -> Response:
     """Revoke a token: from now on it is refused."""
     before = {"token": token_id, "revoked": tokens.get_token(session, token_id).revoked_at is not None}
     token = tokens.revoke_token(session, token_id)

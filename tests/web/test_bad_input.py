@@ -136,6 +136,19 @@ def test_an_address_that_cannot_be_is_not_found(tiny: Site) -> None:
         assert tiny.http.get(path).status_code in (404, 422), path
 
 
+def test_a_number_in_an_address_that_nothing_can_have_is_named(tiny: Site) -> None:
+    """As of tokens, so of submissions, disputes and addresses: the answer says which part of the address it is."""
+    said = {
+        "/submissions/{}/withdraw": ("submission", {"reason": "x"}),
+        "/submissions/{}/disputes": ("submission", {"text": "x"}),
+        "/submissions/1/disputes/{}/answer": ("dispute", {"answer": "x"}),
+        "/notifications/{}/confirm": ("number", {"code": "x"}),
+    }
+    for address, (part, order) in said.items():
+        answer = tiny.http.post(address.format(10**20), headers=tiny.auth("steward"), json=order)
+        assert (answer.status_code, answer.json()["problems"][0]["column"]) == (422, f"path.{part}"), address
+
+
 def test_a_write_to_an_address_that_no_audit_can_store_is_not_found(
     tiny: Site, caplog: pytest.LogCaptureFixture
 ) -> None:
