@@ -234,6 +234,28 @@ def test_nothing_asks_for_a_kind_outside_its_room() -> None:
     assert list(kinds_compared("x = 1 if kind in ('episodes', 'other') else 2")) == ["kind in ('episodes', 'other')"]
 
 
+def roles_compared(source: str) -> Iterator[str]:
+    """Yield each comparison of the role of somebody with a word."""
+    for node in ast.walk(parsed(source)):
+        if isinstance(node, ast.Compare) and ast.unparse(node.left).endswith(".role"):
+            words = [each for side in node.comparators for each in ast.walk(side) if isinstance(each, ast.Constant)]
+            if words:
+                yield ast.unparse(node)
+
+
+def test_no_page_decides_what_a_role_may() -> None:
+    """What follows from somebody's role stands in `app.rights`; a role that is asked for may be compared."""
+    comparing = {
+        compared
+        for module, source in sources_of_app().items()
+        if room_of(module) in ("web", "render", "receiving")
+        for compared in roles_compared(source)
+    }
+
+    assert comparing <= {"wanted.role == 'steward'"}
+    assert list(roles_compared("if token.role == 'admin': pass")) == ["token.role == 'admin'"]
+
+
 def test_nothing_imports_one_kind_from_outside() -> None:
     """What other rooms need of a kind is in its contract, so that a stranger's kind is as good as ours."""
     rooms = tuple(f"app.kinds.{path.parent.name}." for path in (APP / "kinds").glob("*/__init__.py"))

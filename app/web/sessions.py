@@ -108,7 +108,7 @@ def show_account(
         "account.html",
         title="Account",
         token=token,
-        held=_held(session, token),
+        held=_held(session, caller),
         sessions=sessions.list_open(session, caller.id),
         session_id=caller.act.session_id,
         form_key=form_key_of(request),
@@ -120,12 +120,12 @@ def show_account(
     return shown
 
 
-def _held(session: Session, token: Token) -> dict[str, list[BenchmarkNames]]:
-    """Return the benchmarks in which a token has a role, by role; an admin is steward of all."""
+def _held(session: Session, caller: Caller) -> dict[str, list[BenchmarkNames]]:
+    """Return the benchmarks in which somebody has a role, by role."""
     names = benchmarks.list_names(session)
-    slugs = {role: set(roles.benchmarks_of(session, token.id, role)) for role in ROLE_NAMES}
+    slugs = {role: set(roles.benchmarks_of(session, caller.id, role)) for role in ROLE_NAMES}
     held = {role: [each for each in names if each.slug in slugs[role]] for role in slugs}
-    if token.role == "admin":
+    if roles.stewarded_slugs(session, caller) is None:
         held["steward"] = names[:MOST_NAMED]
     return {role: named for role, named in held.items() if named}
 
