@@ -1,4 +1,4 @@
-"""Which names are accepted: any printable text on one line. Used wherever a name comes in.
+"""Which names are accepted: any printable text on one line.
 
 Names are escaped where they leave (a CSV cell, a page, an address), so nothing is refused because of its surroundings.
 Only what a reader could not see is refused: control characters, marks that change the direction of reading, invisible

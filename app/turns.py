@@ -1,9 +1,8 @@
 """Places for a few at once, and who is next: fair by owner, so that one person's thousand do not make everybody wait.
 
-Used wherever somebody waits here: for uploads to be read (`app.reading`), pages and boards to be rendered
-(`app.web.page_cache`), requests to be processed (`app.web.concurrency`), boards of dry runs to be computed
-(`app.web.state`). An owner is a text: of a person's tokens as far as the server knows it, whoever shows them
-(`token 5`, `app.web.caller`), else the network of an address (`app.web.limits`).
+Whatever is waited for here: uploads to be read, pages to be rendered, boards to be computed. An owner is a text: of a
+person's tokens as far as the server knows it, whoever shows them (`token 5`, `app.web.caller`), else the network of an
+address (`app.web.limits`).
 
 Why: docs/adr/028-fair-turns-and-limits.md.
 """

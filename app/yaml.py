@@ -1,7 +1,7 @@
 """Reads untrusted YAML as plain data: one document, core-schema values, no surprises.
 
-Called with the bytes of manifests and preregistrations. Works on the parser's stream of events, so the limits
-hold before anything is built: nothing recurses, and time and memory grow with the size of the input.
+Works on the parser's stream of events, so the limits hold before anything is built: nothing recurses, and time and
+memory grow with the size of the input.
 """
 
 import math

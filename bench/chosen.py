@@ -1,4 +1,4 @@
-"""Which parts of a simulation a command's words choose. Called by the simulations of docs/statistics.md."""
+"""Which parts of a simulation a command's words choose."""
 
 from collections.abc import Iterable
 

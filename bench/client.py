@@ -1,4 +1,4 @@
-"""A small HTTP client on kept connections, so that what is measured is the server: used by `bench.readers`."""
+"""A small HTTP client on kept connections, so that what is measured is the server."""
 
 import asyncio
 import time

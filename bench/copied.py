@@ -1,4 +1,4 @@
-"""Submissions of a benchmark that others are copies of, written straight to the store: called by `bench.growth`.
+"""Submissions of a benchmark that others are copies of, written straight to the store.
 
 Sending and evaluating a thousand large submissions takes an hour and is not what is timed. A copy has its own numbers,
 name, digests and fingerprints, and its own estimates and replicates, moved by a random amount, so no two entrants are

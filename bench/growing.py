@@ -1,4 +1,4 @@
-"""A benchmark that grows by one submission after another, and what one more costs: used by `bench.growth`.
+"""A benchmark that grows by one submission after another, and what one more costs.
 
 What is timed is checked: every submission was taken and admitted, and stands on the published boards with its rows.
 """

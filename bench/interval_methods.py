@@ -1,6 +1,6 @@
 """The intervals that are compared: bootstraps and closed forms of a mean of units, for many data sets at once.
 
-Called by `bench.interval_coverage`. `units` is [n_datasets, n_units]; a method returns (low, high), each [n_datasets].
+`units` is [n_datasets, n_units]; a method returns (low, high), each [n_datasets].
 """
 
 from collections.abc import Callable, Mapping

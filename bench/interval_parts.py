@@ -1,7 +1,7 @@
 """The worlds of intervals of averages over several tasks: of seeds that tasks share or do not, and of predictions.
 
-Called by `bench.interval_worlds`. A task's interval is made by the same functions as a board makes it, and what is
-averaged goes through the boards' own `over_parts` or, where tasks share seeds, through `mean_over_tasks`.
+A task's interval is made by the same functions as a board makes it, and what is averaged goes through the boards' own
+`over_parts` or, where tasks share seeds, through `mean_over_tasks`.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,7 @@
 """The worlds of intervals of quantiles over items in clusters.
 
-Called by `bench.interval_worlds`. Scores are normal, which stands for every score without ties, because the ends are
-scores that occurred: stretching the scale moves them with the truth. Rounded scores stand for those with ties.
+Scores are normal, which stands for every score without ties, because the ends are scores that occurred: stretching the
+scale moves them with the truth. Rounded scores stand for those with ties.
 """
 
 from collections.abc import Iterator

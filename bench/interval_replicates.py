@@ -1,7 +1,6 @@
 """The worlds of intervals of metrics without a closed form, PR-AUC, AP and F1, whose error comes from replicates.
 
-Called by `bench.interval_worlds`. Every data set is scored, resampled and given its interval by the functions with
-which a board does it.
+Every data set is scored, resampled and given its interval by the functions with which a board does it.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """The worlds of intervals that come from resamples by name: weighted ranks, their components, differences, profiles.
 
-Called by `bench.interval_worlds`. Each data set is drawn and resampled by itself, so there are fewer of them.
+Each data set is drawn and resampled by itself, so there are fewer of them.
 """
 
 from collections.abc import Callable, Iterator, Sequence

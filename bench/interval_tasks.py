@@ -1,7 +1,4 @@
-"""The worlds of intervals of means over tasks, each of which is one value: within 0 and 1, without a range, from 0 on.
-
-Called by `bench.interval_worlds`.
-"""
+"""The worlds of intervals of means over tasks, each of one value: within 0 and 1, without a range, from 0 on."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial

@@ -1,7 +1,7 @@
 """The worlds of intervals of averages of interquartile means over several tasks, that share seeds or do not.
 
-Called by `bench.interval_worlds`. Scores of 0 and 1 are computed for all data sets at once, as `iqm_over_tasks` does
-for each of them, which the first of a batch is compared with; smooth scores by that function itself.
+Scores of 0 and 1 are computed for all data sets at once, as `iqm_over_tasks` does for each of them, which the first of
+a batch is compared with; smooth scores by that function itself.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""One cell of the simulations of intervals. Made by `bench.interval_worlds`, measured by `bench.interval_coverage`."""
+"""One cell of the simulations of intervals."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

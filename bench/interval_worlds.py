@@ -1,7 +1,6 @@
 """The worlds in which intervals are compared: what is drawn, what is true, and the methods that are tried.
 
-Called by `bench.interval_coverage`. Each world draws data sets from a generator and gives, by method, the ends of every
-data set's interval.
+Each world draws data sets from a generator and gives, by method, the ends of every data set's interval.
 """
 
 from collections.abc import Callable, Iterator, Mapping

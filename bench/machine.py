@@ -1,4 +1,4 @@
-"""What was measured, and where: said beside every figure. Called by the benches."""
+"""What was measured, and where: said beside every figure."""
 
 import os
 import platform

@@ -1,4 +1,4 @@
-"""What our own numbers cost beside the compatible ones, on the same rows in the same run. Called by `python -m bench`.
+"""What our own numbers cost beside the compatible ones, on the same rows in the same run.
 
 Compatible are fev's leaderboard and pairs with their percentile bounds; ours are the calibrated intervals, the rank
 sets and every pair of the board's contrast. The limit is that ours together take at most five times as long.

@@ -1,6 +1,6 @@
 """What a bench printed, written into docs/performance.md: its part of the page, with commit and machine.
 
-Called by `python -m bench`. A part is what stands between its two marks; the words around it are written by hand.
+A part is what stands between its two marks; the words around it are written by hand.
 """
 
 import io

@@ -85,6 +85,23 @@ def test_a_record_and_a_module_name_each_other() -> None:
     assert {path.name for path in RECORDS} - {record for record, _ in naming} == set()
 
 
+CALLERS = re.compile(
+    r"\b(?:[Cc]alled (?:by|for)|[Uu]sed by|[Rr]ead by) (?:the\b|every|`(?:app|bench|plumbline|serve|python)\b)"
+)
+
+
+def test_no_module_lists_who_calls_it() -> None:
+    """Such a list is wrong with the next caller; what imports a module is a search away."""
+    heads = {
+        str(path.relative_to(ROOT)): ast.get_docstring(ast.parse(path.read_text("utf-8"))) or ""
+        for room in ("app", "bench", "plumbline")
+        for path in (ROOT / room).rglob("*.py")
+    }
+
+    assert len(heads) > 300
+    assert {name: found for name, head in heads.items() if (found := CALLERS.findall(head))} == {}
+
+
 def test_the_index_lists_every_document_once() -> None:
     """Each document and each record has one line in docs/README.md, with the question it answers, in order."""
     documents = sorted(path for path in (ROOT / "docs").glob("*.md") if path.name != "README.md")

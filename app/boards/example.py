@@ -1,6 +1,5 @@
-"""Benchmarks small enough to check by hand, used by the examples in this room's docstrings.
+"""Benchmarks small enough to check by hand, for the examples in this room's docstrings and wherever any will do.
 
-Doctests and readers of examples use it, and `app.web.renderer`, for which any small benchmark will do.
 Source: the numbers are made up.
 """
 

@@ -1,9 +1,8 @@
-"""Loads the examples into an empty server through its HTTP API, as any submitter would; used by `serve`.
+"""Loads the examples into an empty server through its HTTP API, as any submitter would.
 
-The loader has a token of its own, which is revoked at the end. A loader's token that is still valid at a
-start therefore means that an earlier loading was broken off: it is taken up again by the same token, whose
-benchmarks and names those are, under a new text. It is an admin's, because the last steward of a benchmark could not
-be revoked.
+The loader has a token of its own, which is revoked at the end. A loader's token that is still valid at a start
+therefore means that an earlier loading was broken off: it is taken up again by the same token, whose benchmarks and
+names those are, under a new text. It is an admin's, because the last steward of a benchmark could not be revoked.
 """
 
 import sys

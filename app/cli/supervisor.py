@@ -1,8 +1,8 @@
-"""Keeps a server's own processes running, and stops them; used by `plumbline serve`.
+"""Keeps a server's own processes running, and stops them.
 
 Each process is the leader of its own session, so Ctrl-C in a terminal reaches the supervisor alone. Its standard input
-is a socket, over which it says each second that it lives: one that falls silent is killed, and one
-that ended is started again.
+is a socket, over which it says each second that it lives: one that falls silent is killed, and one that ended is
+started again.
 
 Why: docs/adr/036-processes.md.
 """

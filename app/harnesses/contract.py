@@ -1,7 +1,6 @@
 """The contract of a harness's module: which files are its own, and how their rows are read.
 
-Filled by the modules beside it and by those of other packages, found by their entry points in
-`app.harnesses.registry`; read by the kinds of evidence and by `app.receiving.drafting`.
+Filled by the modules beside it and by those of other packages, found by their entry points in `app.harnesses.registry`.
 
 Why: docs/adr/021-harnesses-and-importers.md.
 """

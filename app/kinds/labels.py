@@ -1,7 +1,4 @@
-"""Labels that a benchmark's steward uploads once: what a kind says of them, their parts, their commitment, the ladder.
-
-Read by the rooms that store labels, measure with them and disclose of them, whatever the kind.
-"""
+"""Labels that a benchmark's steward uploads once: what a kind says of them, parts, commitment and the ladder."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,9 +1,8 @@
 """The benchmark manifest as values: metrics, tasks, admission rules, leaderboards.
 
 `Metric` says what a metric of an upload means. Those that the server computes itself are in tables of their kind, such
-as `app.kinds.predictions.metrics`. Read by every room above. Keys of one kind of evidence are that kind's part of the
-manifest, and keys of a ranking method are declared in the method's module in `app.boards`: `app.manifest.build`
-receives both.
+as `app.kinds.predictions.metrics`. Keys of one kind of evidence are that kind's part of the manifest, and keys of a
+ranking method are declared in the method's module in `app.boards`: `app.manifest.build` receives both.
 
 Why: docs/adr/019-keys-of-a-manifest.md.
 """

@@ -1,7 +1,6 @@
 """Preregistrations, read in each of their forms: what is to be measured, declared before the run.
 
-One is addressed by its bytes. Called where one is registered (`web`, `cli`) and where a stored one is parsed again
-(`store`).
+One is addressed by its bytes.
 
 Why: docs/adr/013-registrations.md.
 """

@@ -1,4 +1,4 @@
-"""Everything that leaves as CSV or as JSON; called by the web, the command line and `app.render.pages`.
+"""Everything that leaves as CSV or as JSON.
 
 Nothing else writes CSV (`tests/render/test_csv_and_json.py`), so no text leaves without the guard against formulas:
 rows of any cells go through `csv_bytes`. Whole columns of scores, of which there may be millions of rows, go through

@@ -1,4 +1,4 @@
-"""What an institution sets of its pages: name, logo, accent colour, about, imprint and contact. Read by the templates.
+"""What an institution sets of its pages: name, logo, accent colour, about, imprint and contact.
 
 A logo is drawn by this server, so that nothing of an SVG but its pixels reaches a browser. The accent is a stylesheet
 of its own, because nothing is inline in a page.

@@ -1,8 +1,7 @@
 """Threshold curves of a binary classifier: ROC, precision and recall, and their areas.
 
-Called when predictions are measured; pure. Positive means that the score is above the threshold. Scores are
-[n_examples], `is_positive` says which label each has, `weights` count examples; everything is in float64. With only one
-class there is no area: None.
+Pure. Positive means that the score is above the threshold. Scores are [n_examples], `is_positive` says which label each
+has, `weights` count examples; everything is in float64. With only one class there is no area: None.
 """
 
 from dataclasses import dataclass

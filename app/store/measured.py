@@ -1,5 +1,5 @@
 """Measurements kept between publications: packed as plain arrays and JSON, never as code. They are a cache of values
-determined by rows and manifest; losing one only costs time. A process keeps those it has read by the digest of
+determined by rows and manifest; losing one only costs time. A process keeps those it has read, by the digest of
 their bytes, so that a board that gains one entrant reads only that entrant's.
 """
 

@@ -1,7 +1,7 @@
 """Names that a registration keeps for its registrant until they are used, given free, or their time is over.
 
-Called where one registers and where evidence arrives. A name is reserved once for each token and benchmark: neither
-another registration nor the same one again prolongs it, so nobody holds a name for ever without sending evidence.
+A name is reserved once for each token and benchmark: neither another registration nor the same one again prolongs it,
+so nobody holds a name for ever without sending evidence.
 """
 
 from collections.abc import Iterable

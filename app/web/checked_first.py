@@ -1,7 +1,7 @@
 """Permissions are checked before the body is read: the class of every route of the app, each of which says what it is.
 
-The framework reads and parses a body before it looks at a route's dependencies, so that anybody could fill the disk
-of a server that would then answer 401. Used by the routers of `app.web`.
+The framework reads and parses a body before it looks at a route's dependencies, so that anybody could fill the disk of
+a server that would then answer 401.
 """
 
 from contextlib import AsyncExitStack

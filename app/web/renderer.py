@@ -1,6 +1,6 @@
 """Renders pages for the cache: in a process of its own, so that no reader of a kept page waits for a render.
 
-`RenderProcess` is used by `plumbline web`; an app that is made without one renders beside its readers.
+An app that is made without a `RenderProcess` renders beside its readers.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What the commands print: problems and checks as tables, errors in one line; used by every command.
+"""What the commands print: problems and checks as tables, errors in one line.
 
 Results go to standard output and everything else to standard error, so that results can be piped.
 """

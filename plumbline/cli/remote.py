@@ -1,5 +1,5 @@
 """The commands' side of the HTTP API: sends requests, tries again where that is safe, and turns problem
-documents into the errors that the server raised. Used by every command that talks to a server, and by the clients.
+documents into the errors that the server raised.
 """
 
 import time

@@ -1,4 +1,4 @@
-"""What a benchmark of episodes declares beside the common keys. Read by the modules beside it."""
+"""What a benchmark of episodes declares beside the common keys."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -1,6 +1,6 @@
 """The tables of episodes beside a board of method `estimate`: by task and condition, performance profiles, composite.
 
-Called for `app.boards.methods.estimate`; the rows were made when each entrant was measured.
+The rows were made when each entrant was measured.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What is predicted, as a manifest declares it under `predictions`. Read by the modules beside it."""
+"""What is predicted, as a manifest declares it under `predictions`."""
 
 from typing import Annotated, Literal, Self
 

@@ -1,4 +1,4 @@
-"""What a benchmark of predictions declares beside the common keys, and its rules. Read by the modules beside it."""
+"""What a benchmark of predictions declares beside the common keys, and its rules."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self

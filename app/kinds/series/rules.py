@@ -1,5 +1,5 @@
 """Admission rules of series: a record has one stratum and one class; whoever has fewer than others gets a warning.
-What others hold is handed in, read by `app.store.series`; each rule gives one check.
+What others hold is handed in; each rule gives one check.
 """
 
 import json

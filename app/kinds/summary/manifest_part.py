@@ -1,4 +1,4 @@
-"""What a benchmark of evaluation summaries declares beside the common keys. Read by the modules beside it."""
+"""What a benchmark of evaluation summaries declares beside the common keys."""
 
 from collections.abc import Iterator
 from typing import Literal
