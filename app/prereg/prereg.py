@@ -264,7 +264,10 @@ _IID = re.compile(r"\b(?:i\.?i\.?d\b\.?|independent(?:ly)?,? and identical(?:ly)
 _DENIED_BEFORE = re.compile(r"\b(?:no|not|non|never|without|neither|nor|refus\w*|forbid\w*|instead of|rather than|than)"
                             r"(?: \w+){0,2} *$")  # fmt: skip
 
-_DENIED_AFTER = re.compile(r"^(?: \w+){0,4} (?:not|never|refused|forbidden|excluded|ruled out)\b")
+_MOST_BEFORE = 4
+"""The words of the longest denial before: `instead of a pooled`."""
+
+_DENIED_AFTER = re.compile(r"(?: \w+){0,4} (?:not|never|refused|forbidden|excluded|ruled out)\b")
 
 _OF_THE_SIMULATION = re.compile(r"noise|gaussian|jitter|perturb")
 
@@ -324,14 +327,17 @@ def _words(text: str) -> str:
 
 
 def _says_iid(words: str) -> bool:
+    if _OF_THE_SIMULATION.search(words):
+        return False
     return any(
-        not (
-            _DENIED_BEFORE.search(words[: match.start()].rstrip(" ") + " ")
-            or _DENIED_AFTER.search(words[match.end() :])
-            or _OF_THE_SIMULATION.search(words)
-        )
-        for match in _IID.finditer(words)
+        not (_DENIED_BEFORE.search(_last_words(words[: found.start()])) or _DENIED_AFTER.match(words, found.end()))
+        for found in _IID.finditer(words)
     )
+
+
+def _last_words(words: str) -> str:
+    """Return the end of a text, which is all that a denial may be in: long texts have thousands of matches."""
+    return " ".join(words.rstrip(" ").rsplit(" ", _MOST_BEFORE)[-_MOST_BEFORE:]) + " "
 
 
 # A Pre-Registered ML Manifest (PRML 0.1 and 0.2) as a preregistration of the evaluation form: one claim of one
