@@ -1,5 +1,6 @@
 """Boards that give every entrant points on every task and rank by their mean: the code these methods share."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -104,7 +105,7 @@ class OpponentsBoard(TaskBoard):
     @field_validator("opponents")
     @classmethod
     def _each_once(cls, opponents: list[str] | None) -> list[str] | None:
-        if repeated := sorted({name for name in opponents or () if (opponents or []).count(name) > 1}):
+        if repeated := sorted(name for name, n in Counter(opponents or ()).items() if n > 1):
             raise ValueError(f"opponents: {', '.join(repeated)} is named twice")
         return opponents
 

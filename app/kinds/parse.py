@@ -16,8 +16,9 @@ from app.boards.methods.skill_score import SkillScore
 from app.boards.registry import methods
 from app.errors import ManifestRejected, Problem
 from app.kinds.registry import KINDS
-from app.manifest.build import KindKeys, build_manifest, unanswered, with_lines, with_part
+from app.manifest.build import SHOWN_KEYS, KindKeys, build_manifest, unanswered, with_lines, with_part
 from app.manifest.model import Common, Leaderboard, Manifest, Part
+from app.names import first_few
 from app.yaml import ParsedYaml, dotted, read_document
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -48,24 +49,26 @@ def parse_new_manifest(yaml_bytes: bytes) -> Manifest:
         *_of_least(manifest),
     ]:
         document = read_document(yaml_bytes, max_bytes=MAX_MANIFEST_BYTES, what="manifest")
-        raise ManifestRejected("The manifest breaks the rules below.", with_lines(problems, document))
+        error = ManifestRejected("The manifest breaks the rules below.", problems)
+        raise ManifestRejected(error.detail, with_lines(error.problems, document), n_problems=error.n_problems)
     return manifest
 
 
 def _of_claims(manifest: Manifest) -> Iterator[Problem]:
     conditions = KINDS[manifest.evidence].rules.conditions(manifest) or ()
+    known_conditions = frozenset(conditions)
     for name, claim in manifest.claims.items():
         key, contrast = f"claims.{name}", claim.contrast
         metric = manifest.metrics.get(claim.metric)
         if metric is None:
-            known = ", ".join(manifest.metrics)
+            known = first_few(tuple(manifest.metrics), SHOWN_KEYS)
             yield Problem(f"expected one of the metrics {known}", column=f"{key}.metric", value=claim.metric)
         if len(set(contrast)) < len(contrast):
             message = "it compares one with itself; expected two names, or one alone"
             yield Problem(message, column=f"{key}.contrast", value=", ".join(contrast))
         # Names that are no conditions may be entrants, but one of each is nothing.
-        elif 0 < sum(each in conditions for each in contrast) < len(contrast):
-            message = f"expected two of the conditions {', '.join(conditions)}, or two entrants"
+        elif 0 < sum(each in known_conditions for each in contrast) < len(contrast):
+            message = f"expected two of the conditions {first_few(tuple(conditions), SHOWN_KEYS)}, or two entrants"
             yield Problem(message, column=f"{key}.contrast", value=", ".join(contrast))
         if metric is not None and metric.min is not None and metric.max is not None:
             width = metric.max - metric.min
@@ -79,13 +82,15 @@ def _of_composites(manifest: Manifest) -> Iterator[Problem]:
     conditions = KINDS[manifest.evidence].rules.conditions(manifest)
     if conditions is None:
         return
+    known = frozenset(conditions)
     for board in manifest.leaderboards:
         if isinstance(board, EstimateBoard) and board.composite is not None:
             sides = {"conditions": board.composite.conditions, "against": board.composite.against}
             for key, task, name in ((key, task, name) for key, of in sides.items() for task, name in of.items()):
-                if name not in conditions:
+                if name not in known:
                     column = f"leaderboards.{board.name}.composite.{key}.{task}"
-                    yield Problem(f"expected one of the conditions {', '.join(conditions)}", column=column, value=name)
+                    listed = first_few(tuple(conditions), SHOWN_KEYS)
+                    yield Problem(f"expected one of the conditions {listed}", column=column, value=name)
 
 
 def _of_skill_scores(manifest: Manifest) -> Iterator[Problem]:
@@ -137,7 +142,8 @@ def _parse(
     try:
         return _build(document, dict(boards), dict(kinds))
     except ManifestRejected as error:
-        raise ManifestRejected(error.detail, with_lines(error.problems, document)) from None
+        problems = with_lines(error.problems, document)
+        raise ManifestRejected(error.detail, problems, n_problems=error.n_problems) from None
 
 
 def _build(document: ParsedYaml, boards: Mapping[str, type[Leaderboard]], kinds: Mapping[str, KindKeys]) -> Manifest:

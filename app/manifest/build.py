@@ -5,8 +5,9 @@ Why: docs/adr/018-versions-of-a-manifest.md.
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin
 
@@ -14,7 +15,18 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from app.errors import ManifestRejected, Problem
-from app.manifest.model import MOST_VALUES, Common, Grid, KindPart, Leaderboard, Manifest, Part, complaints_about
+from app.manifest.model import (
+    MOST_VALUES,
+    Common,
+    Grid,
+    KindPart,
+    Leaderboard,
+    Manifest,
+    Metric,
+    OpenTasks,
+    Part,
+    complaints_about,
+)
 from app.names import (
     METRIC_PATTERN,
     METRIC_RULE,
@@ -157,8 +169,9 @@ def _about_names(common: Common) -> Iterator[str]:
     for task in _repeats([name_key(task) for task in common.task_ids() or ()]):
         yield f"tasks: the id {task} is used twice (case makes no other name); a task is of one family at most"
     yield from _about_families(common)
+    known = None if isinstance(common.tasks, OpenTasks) else frozenset(common.task_ids() or ())
     for board in common.leaderboards:
-        yield from _undeclared(board, common)
+        yield from _undeclared(board, common, known)
     yield from complaints_about(common.entrant_fields)
     if common.group_by is not None:
         yield from _about_groups(common, common.group_by)
@@ -210,12 +223,10 @@ def _about_families(common: Common) -> Iterator[str]:
             )
 
 
-def _undeclared(board: Leaderboard, common: Common) -> Iterator[str]:
+def _undeclared(board: Leaderboard, common: Common, known_tasks: Set[str] | None) -> Iterator[str]:
     for metric in board.metric_names():
         if metric not in common.metrics:
             yield f"leaderboards.{board.name}: {metric} is not among the declared metrics"
-    ids = common.task_ids()
-    known_tasks = None if ids is None else frozenset(ids)
     if board.needs_known_tasks and known_tasks is None and board.ranked_tasks() is None:
         yield f"leaderboards.{board.name}.tasks: the method {board.method} needs a list of tasks, here or in tasks"
     for task in board.ranked_tasks() or ():
@@ -393,14 +404,16 @@ def _keys_of(places: Sequence[Any]) -> Iterator[str]:
 
 def _without_other_choices(findings: Sequence[_Finding]) -> Iterator[_Finding]:
     """Yield the findings for the type that was meant or, if none is evident, one finding that names all types."""
+    at_or_below: dict[tuple[Step, ...], list[_Finding]] = {}
+    for each in findings:
+        for length in range(len(each.path) + 1) if each.unions else ():
+            at_or_below.setdefault(each.path[:length], []).append(each)
     for each in findings:
         if not each.is_choice:
             yield each
             continue
-        rivals = [f for f in findings if f.path[: len(each.path)] == each.path and f.unions]
-        others = [f for f in rivals if not f.is_choice]
-        first = next(f for f in rivals if f.is_choice)
-        if others or each is not first:
+        rivals = at_or_below[each.path]
+        if each is not rivals[0] or not all(f.is_choice for f in rivals):
             continue
         expected = list(dict.fromkeys(f.expected or "" for f in rivals))
         yield _Finding(each.path, each.unions, each.allowed, {**each.error, "type": "choice", "expected": expected})
@@ -432,7 +445,8 @@ def _message(finding: _Finding) -> str:
     return message.removeprefix("Value error, ").replace("Input should be", "expected")
 
 
-def _unknown_key(key: str, allowed: Sequence[str]) -> str:
+@lru_cache(1000)  # A key that is wrong in one task is so in thousands.
+def _unknown_key(key: str, allowed: tuple[str, ...]) -> str:
     near = nearest(key, allowed)
     hint = f"did you mean {near}? " if near else ""
     listed = first_few(allowed, SHOWN_KEYS)
@@ -475,42 +489,54 @@ MAX_STEPS = 40
 
 def with_lines(problems: Sequence[Problem], document: ParsedYaml) -> list[Problem]:
     """Return problems with their line numbers; for a missing key, that of the mapping around it."""
+    places = _Places(document.value)
     return [
-        problem if problem.row is not None else replace(problem, row=document.line(place_of(problem.column, document)))
+        problem if problem.row is not None else replace(problem, row=document.line(places.of(problem.column)))
         for problem in problems
     ]
 
 
-def place_of(column: str | None, document: ParsedYaml) -> Path:
-    """Return the path of a dotted name, as far as it exists.
+@dataclass(frozen=True)
+class _Places:
+    """The paths of a document's dotted names; `by_name` are boards and tasks of its lists, by `id()`."""
 
-    Keys may contain dots themselves, so the longest existing key is taken. A board or a task is also found by name.
-    """
-    path: Path = ()
-    value = document.value
-    steps = [] if column is None else column.split(".")[:MAX_STEPS]
-    while steps:
-        for length in range(len(steps), 0, -1):
-            step = _step(value, ".".join(steps[:length]))
-            if step is not None:
-                break
-        else:
-            return path
-        path, value, steps = (*path, step), value[step], steps[length:]
-    return path
+    document: Any
+    by_name: dict[int, dict[str, int]] = field(default_factory=dict)
+
+    def of(self, column: str | None) -> Path:
+        """Return the path of a dotted name, as far as it exists.
+
+        Keys may contain dots themselves, so the longest existing key is taken. A board or a task is also found by name.
+        """
+        path: Path = ()
+        value = self.document
+        steps = [] if column is None else column.split(".")[:MAX_STEPS]
+        while steps:
+            for length in range(len(steps), 0, -1):
+                step = self._step(value, ".".join(steps[:length]))
+                if step is not None:
+                    break
+            else:
+                return path
+            path, value, steps = (*path, step), value[step], steps[length:]
+        return path
+
+    def _step(self, value: Any, name: str) -> Any:
+        if isinstance(value, dict):
+            return name if name in value else None
+        if not isinstance(value, list):
+            return None
+        if name.isdigit() and len(name) < 10 and int(name) < len(value):
+            return int(name)
+        if id(value) not in self.by_name:
+            self.by_name[id(value)] = _positions(value)
+        return self.by_name[id(value)].get(name)
 
 
-def _step(value: Any, name: str) -> Any:
-    if isinstance(value, dict):
-        return name if name in value else None
-    if not isinstance(value, list):
-        return None
-    if name.isdigit() and len(name) < 10 and int(name) < len(value):
-        return int(name)
-    named = (
-        at for at, each in enumerate(value) if isinstance(each, dict) and name in (each.get("name"), each.get("id"))
-    )
-    return next(named, None)
+def _positions(listed: Sequence[Any]) -> dict[str, int]:
+    """Return the first position of each name and id among the mappings of a list."""
+    named = ((each.get(key), at) for at, each in enumerate(listed) if isinstance(each, dict) for key in ("name", "id"))
+    return dict(reversed([(name, at) for name, at in named if isinstance(name, str)]))
 
 
 def unanswered(value: Any, path: Path = ()) -> Iterator[Path]:
@@ -575,7 +601,7 @@ def as_asked_by(today: Manifest, then: Manifest) -> Manifest | None:
     """
     metrics = {name: metric for name, metric in today.metrics.items()
                if name in then.metrics and then.metrics[name].source == metric.source}  # fmt: skip
-    old_tasks = then.task_ids()
+    old_tasks = None if isinstance(then.tasks, OpenTasks) else {task.id for task in then.tasks}
     tasks = today.tasks
     if isinstance(tasks, list) and old_tasks is not None:
         tasks = [task for task in tasks if task.id in old_tasks]
@@ -588,10 +614,10 @@ def as_asked_by(today: Manifest, then: Manifest) -> Manifest | None:
     return today.model_copy(update=kept)
 
 
-def _is_about(board: Leaderboard, metrics: Collection[str], tasks: Collection[str] | None) -> bool:
+def _is_about(board: Leaderboard, metrics: Mapping[str, Metric], tasks: Set[str] | None) -> bool:
     """Say whether a board uses only metrics and tasks that existed."""
     ranked = board.ranked_tasks()
-    return set(board.metric_names()) <= set(metrics) and (tasks is None or ranked is None or set(ranked) <= set(tasks))
+    return set(board.metric_names()) <= metrics.keys() and (tasks is None or ranked is None or set(ranked) <= tasks)
 
 
 def is_without(problems: Sequence[Problem], n_problems: int, now: Manifest, then: Manifest) -> bool:

@@ -455,8 +455,9 @@ class Grid(Axes):
 
         `unbounded` are ranking metrics without a worst value, each with the name of the end that it lacks.
         """
+        known = frozenset(self.tasks if tasks is None else tasks)
         for task in self.tasks:
-            if tasks is not None and task not in tasks:
+            if task not in known:
                 yield f"grid.tasks: {task} is not among the declared tasks"
         if self.absent == "worst":
             for metric, end in unbounded.items():
@@ -751,7 +752,8 @@ class Common(Part):
 
 def tasks_of_boards(common: Common) -> Collection[str] | None:
     """Return the tasks that count on some board; None where a board is over open tasks."""
-    lists = [common.task_ids() or board.ranked_tasks() for board in common.leaderboards]
+    ids = common.task_ids()
+    lists = [board.ranked_tasks() for board in common.leaderboards] if not ids else [ids]
     return None if None in lists else {task for tasks in lists for task in tasks or ()}
 
 

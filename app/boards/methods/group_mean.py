@@ -4,6 +4,7 @@ Found by `app.boards.registry`. MTEB's mean over task types, so that ten tasks o
 another. Groups are fixed; tasks are resampled within their group. Only entrants with every task are ranked.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -46,7 +47,7 @@ class GroupMean(TaskBoard):
         tasks = [task for group in self.groups.values() for task in group]
         if empty := [name for name, group in self.groups.items() if not group]:
             raise ValueError(f"groups: {', '.join(empty)} has no task")
-        if repeated := sorted({task for task in tasks if tasks.count(task) > 1}):
+        if repeated := sorted(task for task, n in Counter(tasks).items() if n > 1):
             raise ValueError(f"groups: {', '.join(repeated)} is in more than one group")
         if self.tasks is not None:
             raise ValueError("tasks: the board's tasks are those of its groups; leave tasks out")

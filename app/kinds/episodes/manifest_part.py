@@ -176,13 +176,15 @@ class EpisodesPart(KindPart):
         if self.item_columns == [cluster]:
             yield f"items.cluster: {cluster} alone is the item, so it is a cluster of its own; expected another column"
             return
-        listed = [grid.of(task, entrant).items for task in tasks for entrant in ("", *grid.entrants)]
+        of_entrants = (axes.items for axes in grid.entrants.values() if axes.items is not None)
+        listed = [*(grid.of(task, "").items for task in tasks), *of_entrants]
         if any(not isinstance(items, list) and items != FILE for items in listed):
             yield (
                 "items.cluster: who sends rows could say which items belong together; expected grid.items as a list or "
                 f"`file`, each item as {'/'.join(self.item_columns)}"
             )
-        yield from (f"grid.items: {text}" for items in listed if isinstance(items, list) for text in self._wrong(items))
+        lists = {id(items): items for items in listed if isinstance(items, list)}.values()
+        yield from (f"grid.items: {text}" for items in lists for text in self._wrong(items))
 
     def _wrong(self, items: Sequence[str]) -> Iterator[str]:
         clusters: dict[str, str] = {}

@@ -207,11 +207,12 @@ class SeriesPart(RankedPart):
 
     def _about_asked(self, common: Common) -> Iterator[str]:
         tasks = None if common.grid is None else common.grid.tasks.keys()
+        enrolled = None if self.estimators is None else frozenset(self.estimators)
         for at, rule in enumerate(self.asked):
             yield from (f"asked.{at}.metrics: {name} is not declared" for name in rule.metrics
                         if name not in common.metrics)  # fmt: skip
             yield from (f"asked.{at}.estimators: {name} is not enrolled" for name in rule.estimators or ()
-                        if self.estimators is not None and name not in self.estimators)  # fmt: skip
+                        if enrolled is not None and name not in enrolled)  # fmt: skip
             yield from (f"asked.{at}.tasks: {name} is not a stratum of the grid" for name in rule.tasks
                         if tasks and name not in tasks)  # fmt: skip
 
@@ -259,37 +260,42 @@ def with_levels(document: Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(metrics, Mapping):
         return document
     listed = metrics.get("use") if isinstance(metrics.get("catalog"), str) else list(metrics)
-    declared = [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
+    levels = _declared_levels([name for name in listed if isinstance(name, str)] if isinstance(listed, list) else [])
     boards, uncertainty = document.get("leaderboards"), document.get("uncertainty")
     changed = dict(document)
     if isinstance(boards, list):
-        changed["leaderboards"] = [_renamed(board, ("weights", "tie_break"), declared) for board in boards]
-    changed["uncertainty"] = _renamed(uncertainty, ("metrics", "paired_metrics"), declared)
+        changed["leaderboards"] = [_renamed(board, ("weights", "tie_break"), levels) for board in boards]
+    changed["uncertainty"] = _renamed(uncertainty, ("metrics", "paired_metrics"), levels)
     return changed
 
 
-def _renamed(part: Any, keys: Sequence[str], declared: Sequence[str]) -> Any:
+def _declared_levels(declared: Sequence[str]) -> dict[str, list[str]]:
+    """Return the declared metrics of each name, with a level or without one."""
+    levels: dict[str, list[str]] = {}
+    for each in declared:
+        levels.setdefault(split_identity(each)[0], []).append(each)
+    return {**levels, **{each: [each] for each in declared}}
+
+
+def _renamed(part: Any, keys: Sequence[str], levels: Mapping[str, Sequence[str]]) -> Any:
     if not isinstance(part, Mapping):
         return part
-    return {key: _with_level(value, declared) if key in keys else value for key, value in part.items()}
+    return {key: _with_level(value, levels) if key in keys else value for key, value in part.items()}
 
 
-def _with_level(names: Any, declared: Sequence[str]) -> Any:
+def _with_level(names: Any, levels: Mapping[str, Sequence[str]]) -> Any:
     if isinstance(names, list):
-        return [level for name in names for level in _levels_of(name, declared)]
+        # Each name once: thousands of repeats of a metric with thousands of levels would be millions.
+        are_names = all(isinstance(name, str) for name in names)
+        return [level for name in dict.fromkeys(names) for level in levels.get(name, [name])] if are_names else names
     if isinstance(names, Mapping):
-        return {_with_level(name, declared): value for name, value in names.items()}
-    if not isinstance(names, str) or names in declared:
-        return names
-    levels = _levels_of(names, declared)
-    return joined(levels) if len(levels) > 1 else levels[0]
+        return {_with_level(name, levels): value for name, value in names.items()}
+    of_name = levels.get(names, [names]) if isinstance(names, str) else [names]
+    return joined(of_name[:MOST_JOINED]) if len(of_name) > 1 else of_name[0]
 
 
-def _levels_of(name: Any, declared: Sequence[str]) -> list[Any]:
-    """Return the declared metrics of a name without a level; the name itself where there is none."""
-    if not isinstance(name, str) or name in declared:
-        return [name]
-    return [each for each in declared if split_identity(each)[0] == name] or [name]
+MOST_JOINED = 64
+"""The name of a mean over more levels is longer than any name of a metric may be, and is refused."""
 
 
 def expand_metrics(declared: Any) -> Any:
