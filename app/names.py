@@ -148,6 +148,18 @@ def is_plain_text(text: str) -> bool:
     return not any(unicodedata.category(c) in _UNSHOWN or c in _TURNING for c in text)
 
 
+def has_plain_lines(text: str) -> bool:
+    """Say whether a text of one or more lines, with tabs, has no other character than a plain text has.
+
+    >>> has_plain_lines("one\\n\\ttwo"), has_plain_lines("a\\u202eb")
+    (True, False)
+    """
+    return (text.isascii() and text.isprintable()) or all(map(is_plain_text, _LINE_BREAKS.split(text)))
+
+
+_LINE_BREAKS = re.compile(r"[\n\r\t]")
+
+
 def clip_for_message(text: str, limit: int = 80) -> str:
     """Return `text` made safe for an error message: printable and short."""
     printable = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text[: limit + 1])

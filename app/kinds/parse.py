@@ -18,8 +18,8 @@ from app.errors import ManifestRejected, Problem
 from app.kinds.registry import KINDS
 from app.manifest.build import SHOWN_KEYS, KindKeys, build_manifest, unanswered, with_lines, with_part
 from app.manifest.model import Common, Leaderboard, Manifest, Part
-from app.names import first_few
-from app.yaml import ParsedYaml, dotted, read_document
+from app.names import TEXT_RULE, clip_for_message, first_few, has_plain_lines
+from app.yaml import ParsedYaml, Path, dotted, read_document
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -37,12 +37,13 @@ def parse_manifest(yaml_bytes: bytes) -> Manifest:
 
 def parse_new_manifest(yaml_bytes: bytes) -> Manifest:
     """Read a manifest that is to become a version: claims that decide nothing are refused, too, composites of none, two
-    rules for what is missing, and differences that matter and nobody can have.
+    rules for what is missing, differences that matter and nobody can have, and texts that are not shown as they are.
 
     Stored versions are older than some of these rules and are read without them. Raises as `parse_manifest` does.
     """
     manifest = parse_manifest(yaml_bytes)
     if problems := [
+        *_of_texts(manifest),
         *_of_claims(manifest),
         *_of_composites(manifest),
         *_of_skill_scores(manifest),
@@ -52,6 +53,22 @@ def parse_new_manifest(yaml_bytes: bytes) -> Manifest:
         error = ManifestRejected("The manifest breaks the rules below.", problems)
         raise ManifestRejected(error.detail, with_lines(error.problems, document), n_problems=error.n_problems)
     return manifest
+
+
+def _of_texts(manifest: Manifest) -> Iterator[Problem]:
+    keys = manifest.model_dump(by_alias=True, exclude={"part"}) | manifest.part.model_dump(by_alias=True)
+    for path, text in _texts(keys):
+        if not has_plain_lines(text):
+            yield Problem(f"expected {TEXT_RULE}", column=dotted(path), value=clip_for_message(text))
+
+
+def _texts(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    """Yield every text of a document with its path."""
+    if isinstance(value, str):
+        yield path, value
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, child in children:
+        yield from _texts(child, (*path, step))
 
 
 def _of_claims(manifest: Manifest) -> Iterator[Problem]:

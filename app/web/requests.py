@@ -2,7 +2,6 @@
 stored, without implicit conversions.
 """
 
-import re
 import shutil
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -20,7 +19,7 @@ from starlette.requests import Request
 from app.errors import FieldRejected, Problem, TooLarge, UnsupportedMediaType
 from app.files.tables import BEYOND, is_storable
 from app.files.uploads import SentFile
-from app.names import TEXT_RULE, clip_for_message, is_plain_text, nearest
+from app.names import TEXT_RULE, clip_for_message, has_plain_lines, is_plain_text, nearest
 from app.web.forms import FIELDS, FILES, is_form
 
 YAML_TYPES = (
@@ -146,9 +145,6 @@ def _problems(unknown: Iterable[str], known: Collection[str], what: str) -> Iter
         yield Problem(f"unknown {what}{hint} {listed}", column=clip_for_message(name))
 
 
-LINE_BREAKS = re.compile(r"[\n\r\t]")
-
-
 def refuse_unshown(text: str) -> str:
     """Return a text whose every character is shown in its place. Raises ValueError."""
     if not is_plain_text(text):
@@ -158,8 +154,8 @@ def refuse_unshown(text: str) -> str:
 
 def refuse_unshown_in_lines(text: str) -> str:
     """Return a text of one or more such lines. Raises ValueError."""
-    for line in LINE_BREAKS.split(text):
-        refuse_unshown(line)
+    if not has_plain_lines(text):
+        raise ValueError(f"expected {TEXT_RULE}")
     return text
 
 

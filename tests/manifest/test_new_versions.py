@@ -49,6 +49,29 @@ def test_a_claim_that_decides_nothing_is_refused_with_its_line(claim: str, colum
     assert list(parse_manifest(manifest(claim)).claims) == ["c"]
 
 
+@pytest.mark.parametrize("text", ['"a\\u202eb"', "a\u202eb", '"a\\ab"', '"a\\vb"'])
+@pytest.mark.parametrize(
+    ("old", "new", "column", "row"),
+    [
+        ("title: Arms", "title: {}", "title", 4),
+        ("title: Arms", "title: Arms\ndescription: {}", "description", 5),
+        ("[{id: place}]", "[{{id: place, about: {{x: {}}}}}]", "tasks.0.about.x", 7),
+    ],
+)
+def test_a_text_that_is_not_shown_as_it_is_is_refused_with_its_line(
+    text: str, old: str, new: str, column: str, row: int
+) -> None:
+    """As the new title or description of a benchmark is; in several lines, with tabs, a text may be."""
+    good = manifest("contrast: [left, right], metric: success, threshold: 0").decode()
+    given = good.replace(old, new.format(text)).encode()
+    with pytest.raises(ManifestRejected) as refused:
+        parse_new_manifest(given)
+
+    assert [(problem.column, problem.row) for problem in refused.value.problems] == [(column, row)]
+    assert parse_manifest(given).slug == "arms"
+    assert parse_new_manifest(good.replace(old, new.format('"of\\n\\tlines: Größe, 大小"')).encode()).slug == "arms"
+
+
 @pytest.mark.parametrize("contrast", ["[left, right]", "[right]", "[A, B]", "[A]"])
 def test_conditions_and_entrants_may_be_claimed_about(contrast: str) -> None:
     """Names that are no conditions may be entrants that come later."""
