@@ -9,6 +9,7 @@ Why: docs/adr/015-names.md.
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from typing import Literal, TypeVar, get_args
@@ -158,6 +159,15 @@ def has_plain_lines(text: str) -> bool:
 
 
 _LINE_BREAKS = re.compile(r"[\n\r\t]")
+
+
+def repeated(names: Iterable[str]) -> list[str]:
+    """Return the names that are there more than once, each once, in order.
+
+    >>> repeated(["b", "a", "b", "a", "c"])
+    ['a', 'b']
+    """
+    return sorted(name for name, n in Counter(names).items() if n > 1)
 
 
 def clip_for_message(text: str, limit: int = 80) -> str:

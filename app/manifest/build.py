@@ -4,7 +4,6 @@ Why: docs/adr/018-versions-of-a-manifest.md.
 """
 
 import hashlib
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -36,6 +35,7 @@ from app.names import (
     first_few,
     name_key,
     nearest,
+    repeated,
 )
 from app.yaml import ParsedYaml
 
@@ -164,9 +164,9 @@ def _build_board(board: Any, path: str, methods: Boards, problems: list[Problem]
 
 
 def _about_names(common: Common) -> Iterator[str]:
-    for name in _repeats([board.name for board in common.leaderboards]):
+    for name in repeated([board.name for board in common.leaderboards]):
         yield f"leaderboards: the name {name} is used twice"
-    for task in _repeats([name_key(task) for task in common.task_ids() or ()]):
+    for task in repeated([name_key(task) for task in common.task_ids() or ()]):
         yield f"tasks: the id {task} is used twice (case makes no other name); a task is of one family at most"
     yield from _about_families(common)
     known = None if isinstance(common.tasks, OpenTasks) else frozenset(common.task_ids() or ())
@@ -266,10 +266,6 @@ def _about_parts(common: Common, part: KindPart | None, document: Mapping[str, A
         for key in kind.part.model_fields:
             if key not in own and document.get(key) is not None:
                 yield f"{key}: belongs to evidence of kind {name}"
-
-
-def _repeats(names: Sequence[str]) -> list[str]:
-    return sorted(name for name, n in Counter(names).items() if n > 1)
 
 
 def manifest_digest(yaml_bytes: bytes) -> str:

@@ -1,7 +1,6 @@
 """What a benchmark of series declares beside the common keys, and what the metrics of lrdbench's catalog mean."""
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
@@ -13,7 +12,7 @@ from app.boards.methods.weighted_rank.records import CLASS_METRICS, RankedPart, 
 from app.errors import ManifestRejected, Problem
 from app.manifest.build import problems_from
 from app.manifest.model import Common, Grid, MetricName, Name, Part
-from app.names import MAX_NAME, NAME_RULE, clip_for_message, is_name
+from app.names import MAX_NAME, NAME_RULE, clip_for_message, is_name, repeated
 
 ParameterValue = str | int | float | bool | None
 
@@ -202,7 +201,7 @@ class SeriesPart(RankedPart):
             if name not in common.metrics:
                 yield f"uncertainty.metrics: {name} is not among the declared metrics"
         yield from self._about_asked(common)
-        for name in sorted(name for name, n in Counter(self.estimators or ()).items() if n > 1):
+        for name in repeated(self.estimators or ()):
             yield f"estimators: {name} is there twice"
 
     def _about_asked(self, common: Common) -> Iterator[str]:
