@@ -24,7 +24,7 @@ from app.kinds.registry import kind_of, measured_kind
 from app.manifest.model import Explored, Leaderboard, Manifest
 from app.names import count, first_few
 from app.store import grids, snapshots, submissions
-from app.store.benchmarks import Declared, as_next
+from app.store.benchmarks import Declared
 from app.store.labels import load_labels, scoring_of
 from app.store.series import diagnostic_names
 from app.values.scores import ScoreTable
@@ -272,13 +272,12 @@ MOST_PREVIEWED_BOARDS = 20
 OTHER_KIND = "Which ranks would change is computed for scores and episodes alone."
 
 
-def preview_of(session: Session, declared: Declared, yaml: bytes, turn: Turn) -> dict[str, Any]:
-    """Return, for each board of either manifest, whose rank changes, and which boards are added, removed or fail.
+def preview_of(session: Session, declared: Declared, new: Declared, turn: Turn) -> dict[str, Any]:
+    """Return, for each board of either version, whose rank changes, and which boards are added, removed or fail.
 
     In turns, as `impact_of`. Raises Busy.
     """
-    shown, new = snapshots.find_snapshot(session, declared.benchmark), as_next(declared, yaml)
-    manifest = new.manifest
+    shown, manifest = snapshots.find_snapshot(session, declared.benchmark), new.manifest
     if shown is None:
         return {"reason": NOTHING_YET, "boards": []}
     if not kind_of(manifest).rows.are_plain:

@@ -204,14 +204,14 @@ def load_draft(session: Session, benchmark: Benchmark) -> DraftVersion:
     kept = session.get(DraftManifest, benchmark.id, populate_existing=True)
     if kept is None:
         raise NotFound(f"There is no draft of another version of {benchmark.slug}.")
-    return DraftVersion(kept, as_next(load_declared(session, benchmark), kept.yaml))
+    return DraftVersion(kept, as_next(load_declared(session, benchmark), kept.yaml, parse_manifest(kept.yaml)))
 
 
-def as_next(newest: Declared, yaml: bytes) -> Declared:
+def as_next(newest: Declared, yaml: bytes, manifest: Manifest) -> Declared:
     """Return a benchmark with a manifest that is no version of it, as if it were the one after the newest."""
     about = {"version": newest.version.version + 1, "yaml": yaml, "sha256": manifest_digest(yaml)}
     version = ManifestVersion(id=NEWEST, benchmark_id=newest.benchmark.id, **about)
-    return Declared(newest.benchmark, version, parse_manifest(yaml))
+    return Declared(newest.benchmark, version, manifest)
 
 
 def remove_draft(session: Session, draft: DraftVersion) -> None:

@@ -103,9 +103,9 @@ def put_manifest(
         return RedirectResponse(f"/benchmarks/{slug}", 303)
     with state.sessions() as session:
         declared = benchmarks.find_declared(session, slug)
-        parsed = parse_new_manifest(yaml)
-        benchmarks.check_update(session, slug, parsed, yaml)
-        preview = preview_of(session, declared, yaml, partial(state.computing_turn, caller.owner, session))
+        new = benchmarks.as_next(declared, yaml, parse_new_manifest(yaml))
+        benchmarks.check_update(session, slug, new.manifest, yaml)
+        preview = preview_of(session, declared, new, partial(state.computing_turn, caller.owner, session))
         return _desk(slug, request, session, yaml.decode(), diff_of(declared.version.yaml, yaml), preview)
 
 

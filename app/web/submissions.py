@@ -204,7 +204,7 @@ def _receive(state: State, caller: Caller, upload: Upload, evidence: Evidence, *
         submission = received.submission
         document, declared = describe(session, submission), upload.versions[0]
         if upload.is_dry:
-            if with_impact and received.is_new:
+            if with_impact and received.is_new and document["admitted"]:
                 declared = as_it_would_stand(session, declared, submission)
             session.rollback()
         else:
