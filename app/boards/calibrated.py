@@ -170,16 +170,16 @@ def hidden_tasks_note(
     """Yield a note on what the interval of a mean over few tasks assumes of an outlying task, in a range or without.
 
     `n_tasks` may be an effective number; `said` is then what a reader counts, such as "37 families of tasks, worth
-    about 21 of equal size,". `is_beside`: see `rare_note`. `n_compared` entrants are compared by such means; of 0 it
-    says nothing of comparisons. Source: `bench.interval_coverage`, its tasks of which one in ten is an outlier,
-    `rare_note` and `hidden_pair_note`; docs/statistics.md.
+    about 21 of equal size,". `is_beside`: see `rare_note`. `n_compared` entrants are compared by such means; of
+    fewer than two it says nothing of comparisons. Source: `bench.interval_coverage`, its tasks of which one in ten is
+    an outlier, `rare_note` and `hidden_pair_note`; docs/statistics.md.
 
     >>> boards = (10, Range()), (10, SHARE), (40, Range()), (40, Range(0.0))
     >>> [len(list(hidden_tasks_note(*board))) for board in boards]
     [1, 1, 0, 1]
     """
     if within.is_bounded:
-        yield from rare_note("tasks", n_tasks, is_beside=is_beside, is_compared=n_compared > 0)
+        yield from rare_note("tasks", n_tasks, is_beside=is_beside, is_compared=n_compared > 1)
         return
     if how_of(within) == GAMMA and MIN_UNITS <= n_tasks <= MOST_TAILED:
         yield (

@@ -1,7 +1,7 @@
 """CellMatrix: one metric as tasks × entrants, the shape from which boards of summaries are computed."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from app.boards.coverage import Coverage, Roster, are_common, call_roster
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.model import Leaderboard, Manifest, OpenTasks, RequiredGrid, Task
+from app.names import names_in_words
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.compiled import transposed
 from app.values.scores import Coded, ScoreTable
@@ -25,7 +26,8 @@ class CellMatrix:
     """The pivoted rows of one board; NaN is a cell without a value. Arrays are [n_tasks, n_entrants].
 
     `elsewhere` holds the entrants with rows, but none on the board's tasks. `uncommon` holds the tasks of an open list
-    that the board leaves out, because too few of the owners have them (`app.boards.coverage`).
+    that the board leaves out, because too few of the owners have them (`app.boards.coverage`), `unseen` those of a
+    closed list that nobody has a row for.
     """
 
     tasks: tuple[str, ...]
@@ -35,6 +37,17 @@ class CellMatrix:
     present: BoolArray
     elsewhere: tuple[str, ...] = ()
     uncommon: tuple[str, ...] = ()
+    unseen: tuple[str, ...] = ()
+
+    def notes(self) -> Iterator[str]:
+        """Yield who has rows on no task of the board, and so failed at none, and which tasks it leaves out."""
+        if self.elsewhere:
+            yield f"Not on this board, without a row on its tasks: {names_in_words(self.elsewhere)}."
+        if self.uncommon:
+            why = "fewer than half of the submitters have them, or of those who came first"
+            yield f"Left out, because {why}: {names_in_words(self.uncommon)}."
+        if self.unseen:
+            yield f"Left out, because nobody has a row on them: {names_in_words(self.unseen)}."
 
     def without_common_task(self) -> list[str]:
         """Return the entrants, most gaps first, that must be removed for the others to have a task in common.
@@ -94,7 +107,11 @@ def build_cells(manifest: Manifest, spec: Leaderboard, scores: ScoreTable, metri
     [[0.1, 0.3], [0.2, nan]]
     """
     rows = Pivot(scores)
-    tasks = _task_order(manifest, spec, rows)
+    declared = manifest.task_ids() if spec.tasks is None else spec.tasks
+    known = scores.task.words if declared is None else declared
+    # As in fev's pivot table, a task without any row is left out: it is missing for everybody alike.
+    used = rows.used_tasks()
+    tasks = _in_order(manifest, spec, [task for task in known if task in used])
     if not len(scores):
         raise BoardUnavailable(Unavailable.NO_SUBMISSION, "No submission has been admitted yet.")
     if not tasks:
@@ -111,6 +128,7 @@ def build_cells(manifest: Manifest, spec: Leaderboard, scores: ScoreTable, metri
         present=at.pivot(np.broadcast_to(True, len(scores)), empty=False),
         elsewhere=tuple(sorted(set(scores.entrant.words) - set(entrants))),
         uncommon=tuple(sorted(uncommon)),
+        unseen=() if declared is None else tuple(sorted(set(known) - used)),
     )
 
 
@@ -277,13 +295,8 @@ def means_of_present(values: FloatArray) -> FloatArray:
     return means
 
 
-def _task_order(manifest: Manifest, spec: Leaderboard, rows: Pivot) -> tuple[str, ...]:
-    declared = manifest.task_ids()
-    known = spec.tasks if spec.tasks is not None else (declared if declared is not None else rows.scores.task.words)
-    # As in fev's pivot table, a task without any row is left out: it is missing for everybody alike.
-    used = rows.used_tasks()
-    wanted = [task for task in known if task in used]
-    return fev_order(manifest, wanted) if spec.uncertainty.stream == "fev" else tuple(sorted(wanted))
+def _in_order(manifest: Manifest, spec: Leaderboard, tasks: Sequence[str]) -> tuple[str, ...]:
+    return fev_order(manifest, tasks) if spec.uncertainty.stream == "fev" else tuple(sorted(tasks))
 
 
 def _positions(names: Sequence[str], words: Sequence[str]) -> IntArray:

@@ -202,16 +202,22 @@ class Roster:
         newer = [name for name in self.apart if self.coverages[name].why_unranked == NOT_ASKED]
         if lacking_too := [self._gap(name) for name in newer if self.coverages[name].n_lacking]:
             yield f"These also lack results that were asked of them: {sentences(lacking_too)}."
-        lacking = [name for name in self.ranked if name in self.coverages and self.coverages[name].n_lacking]
-        filled = [self._gap(name) for name in lacking if not self.coverages[name].is_counted]
-        if filled and not self.is_provisional:
-            yield f"What is absent counts as the worst there is: {sentences(filled)}."
-        if counted := [self._gap(name) for name in lacking if self.coverages[name].is_counted]:
+        yield from self.filled_notes()
+        if counted := [self._gap(name) for name in self._ranked_with_gaps() if self.coverages[name].is_counted]:
             yield (
                 f"Ranked although results are missing, by the board's rule for gaps: {sentences(counted)}. Such an "
                 "entrant may not be first if, with the worst value in each of its gaps, it would be behind the best of "
                 "those who have more results."
             )
+
+    def filled_notes(self) -> Iterator[str]:
+        """Yield a note on the ranked whose gaps were given the worst value, if there are any."""
+        filled = [self._gap(name) for name in self._ranked_with_gaps() if not self.coverages[name].is_counted]
+        if filled and not self.is_provisional:
+            yield f"What is absent counts as the worst there is: {sentences(filled)}."
+
+    def _ranked_with_gaps(self) -> list[str]:
+        return [name for name in self.ranked if name in self.coverages and self.coverages[name].n_lacking]
 
     def _gap(self, name: str) -> str:
         return f"{in_words(name)} ({covered(self.coverages[name])} {_CELLS})"

@@ -9,7 +9,7 @@ import numpy as np
 
 from app.boards.standing import BY_BOTH, BY_TEST, CAVEATS, Contrasts, Verdict
 from app.manifest.model import Leaderboard, Manifest
-from app.names import count, names_in_words
+from app.names import count
 from app.stats.arrays import FloatArray
 from app.stats.pairs import PairStatistics
 from app.values.frame import Ends, Frame, FrameField, with_interval
@@ -107,25 +107,6 @@ class TableMethod(NamedTuple):
 
     spec: type[Leaderboard]
     compute: Compute
-
-
-def elsewhere_notes(names: Sequence[str]) -> tuple[str, ...]:
-    """Say who has rows, but none on the board's tasks, and so did not fail on them.
-
-    >>> elsewhere_notes(["A"]), elsewhere_notes([])
-    (('Not on this board, without a row on its tasks: A.',), ())
-    """
-    return (f"Not on this board, without a row on its tasks: {names_in_words(names)}.",) if names else ()
-
-
-def uncommon_notes(tasks: Sequence[str]) -> tuple[str, ...]:
-    """Say which tasks of an open list the board leaves out, by the rule of `app.boards.coverage`.
-
-    >>> uncommon_notes(["a"])
-    ('Left out, because fewer than half of the submitters have them, or of those who came first: a.',)
-    """
-    why = "Left out, because fewer than half of the submitters have them, or of those who came first"
-    return (f"{why}: {names_in_words(tasks)}.",) if tasks else ()
 
 
 MAX_COMPARED = 200

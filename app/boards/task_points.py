@@ -1,6 +1,5 @@
 """Boards that give every entrant points on every task and rank by their mean: the code these methods share."""
 
-from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -29,10 +28,10 @@ from app.boards.opponents import pool_note, pool_of, shares_against, without_own
 from app.boards.remembered import remembered_pairs
 from app.boards.stability import PointsByTask, better_by_metric, family_of, no_others, stability_meta
 from app.boards.standing import CAVEATS, BoardStanding, Contrasts, Gaps, power_meta, stand, uncertainty_meta
-from app.boards.tables import MAX_COMPARED, BoardTables, TaskPairs, elsewhere_notes, pairs_beside, pairwise_notes
+from app.boards.tables import MAX_COMPARED, BoardTables, TaskPairs, pairs_beside, pairwise_notes
 from app.boards.units import NO_UNITS, TaskUnits
 from app.manifest.model import Leaderboard, Manifest, MetricName, Name, Task
-from app.names import count, names_in_words
+from app.names import count, names_in_words, repeated
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.calibrated import MIN_UNITS
 from app.stats.pairs import PairStatistics, borda_points, compare_wins, ranks_beside
@@ -105,8 +104,8 @@ class OpponentsBoard(TaskBoard):
     @field_validator("opponents")
     @classmethod
     def _each_once(cls, opponents: list[str] | None) -> list[str] | None:
-        if repeated := sorted(name for name, n in Counter(opponents or ()).items() if n > 1):
-            raise ValueError(f"opponents: {', '.join(repeated)} is named twice")
+        if twice := repeated(opponents or ()):
+            raise ValueError(f"opponents: {', '.join(twice)} is named twice")
         return opponents
 
     def required_entrants(self) -> tuple[str, ...]:
@@ -231,7 +230,7 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     notes = (*_notes(sheet, given), *on_units, *pairs.notes())
     board = board_table(spec, fields, _placed(sheet, given, contenders, standing), notes, meta | of_first)
     of_pairs = meta | power_meta(standing) | _score(spec, given)
-    of_pairs[CAVEATS] = [*given.of_pairs, *on_units]
+    of_pairs[CAVEATS] = [*sheet.roster.filled_notes(), *given.of_pairs, *on_units]
     return BoardTables(board, pairs_beside(spec, partial(pairs.table, spec, of_pairs, len(names))))
 
 
@@ -531,17 +530,19 @@ def _on_intervals(
 
 
 def _notes(sheet: Sheet, given: Points) -> Iterator[str]:
-    n_entrants, n_complete = len(sheet.cells.entrants), int(sheet.complete.sum())
-    of_board = f"{count(n_entrants, 'entrant')} on {count(sheet.n_tasks, 'task')}"
+    entrants, roster = sheet.cells.entrants, sheet.roster
+    # Of what was sent, not of the sheet, where gaps may have been filled.
+    n_complete = sum(roster.coverages[name].n_included == sheet.n_tasks for name in entrants)
+    of_board = f"{count(len(entrants), 'entrant')} on {count(sheet.n_tasks, 'task')}"
     yield f"{of_board}; {n_complete} {'has' if n_complete == 1 else 'have'} a result on every one."
-    lacking = [name for name, is_ranked in zip(sheet.cells.entrants, given.ranked, strict=True) if not is_ranked]
-    not_asked = [name for name, n in zip(lacking, sheet.roster.not_asked(lacking).tolist(), strict=True) if n]
+    lacking = [name for name, is_ranked in zip(entrants, given.ranked, strict=True) if not is_ranked]
+    not_asked = [name for name, n in zip(lacking, roster.not_asked(lacking).tolist(), strict=True) if n]
     if not_asked:
         yield f"Listed separately, without a rank, because tasks were added since: {names_in_words(not_asked)}."
     if lacking := [name for name in lacking if name not in not_asked]:
         yield f"Listed separately, without a rank, because they lack tasks: {names_in_words(lacking)}."
-    yield from (*given.notes, *given.of_pairs)
-    yield from elsewhere_notes(sheet.cells.elsewhere)
+    yield from (*roster.filled_notes(), *given.notes, *given.of_pairs)
+    yield from sheet.cells.notes()
 
 
 def read_sheet(manifest: Manifest, spec: TaskBoard, scores: ScoreTable) -> Sheet:

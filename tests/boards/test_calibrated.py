@@ -316,7 +316,7 @@ NOTES: dict[str, tuple[Callable[[], Iterable[str]], str | None]] = {
     "101 tasks with one end": (lambda: hidden_tasks_note(101, Range(0.0)), None),
     "one task with one end": (lambda: hidden_tasks_note(1, Range(0.0)), None),
     "tasks in a range, compared": (
-        lambda: hidden_tasks_note(99, SHARE, n_compared=1), "comparisons less often than they say."),
+        lambda: hidden_tasks_note(99, SHARE, n_compared=2), "comparisons less often than they say."),
     "tasks in a range, alone": (lambda: hidden_tasks_note(99, SHARE), "in only 86 of 100 cases."),
     "100 tasks in a range": (lambda: hidden_tasks_note(100, SHARE), None),
     "pairs of 39 tasks": (

@@ -172,7 +172,7 @@ def test_what_is_said_of_tasks_of_an_owners_own_is_true_of_them() -> None:
     board = compute_board(open_to_all, open_to_all.leaderboards[0], errors).leaderboard
 
     assert [(row["entrant"], row["rank"]) for row in board.records()] == [("C", 1), ("A", 2), ("B", 3)]
-    assert "Who lacks the fewest are compared on the 7 of 13 tasks that all of them have." in board.notes
+    assert "Those who lack the fewest results are compared on the 7 of 13 tasks that all of them have." in board.notes
     assert not any("counts as the worst" in note for note in board.notes)
     assert board.meta["dependence"]["n_alike"] == 7
 

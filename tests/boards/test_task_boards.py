@@ -179,6 +179,24 @@ def test_what_few_tasks_may_hide_is_said_where_intervals_fail_by_it(
     assert any("one were the worst of a hundred" in note for note in notes) is (is_said and "group" not in method)
 
 
+@pytest.mark.parametrize("method", ["borda", "mean_rank", "mean_win_rate", "group_mean, groups: {g: [a, b], h: [c]}"])
+def test_what_is_filled_is_not_called_a_result(method: str) -> None:
+    """Not on the board, nor pair by pair; nor is a task that nobody ran one where everybody is the worst."""
+    gaps = {"A": (NAN, 1.0, 2.0), "B": (1.0, NAN, 2.0), "C": (3.0, 2.0, 1.0)}
+    tasks = "[{id: a}, {id: b}, {id: c}, {id: d}]\ngrid: {absent: worst}"
+    declared = manifest(f"method: {method}", tasks, "maximize, min: 0, max: 9")
+    tables = compute_board(declared, declared.leaderboards[0], table(gaps))
+    assert tables.pairwise is not None
+
+    of = 3 if "groups" in method else 4
+    named = [f"A (2 of {of} included)", f"B (2 of {of} included)"] + [f"C (3 of {of} included)"] * (of == 4)
+    filled = f"What is absent counts as the worst there is: {', '.join(named)}."
+    assert tables.leaderboard.notes[:2] == ("3 entrants on 3 tasks; 1 has a result on every one.", filled)
+    assert filled in tables.pairwise.notes
+    left_out = "Left out, because nobody has a row on them: d."
+    assert (left_out in tables.leaderboard.notes) == (of == 4)
+
+
 @pytest.mark.parametrize(
     "method", ["mean", "borda", "mean_rank", "mean_win_rate", "group_mean, groups: {g: [a, b, c]}"]
 )

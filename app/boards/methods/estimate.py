@@ -711,7 +711,11 @@ def notes_of(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple
     scored = [m for m in (*ranked.contenders, *ranked.others) if _point(m, spec.ranked) is not None]
     is_beside = bool(scored) and all(m.facts.get(FREE_ENDS[0]) is not None for m in scored)
     notes += rare_note(
-        words.rare, min((n for _, n in units), default=0.0), is_beside=is_beside, are_shared=words.are_shared
+        words.rare,
+        min((n for _, n in units), default=0.0),
+        is_beside=is_beside,
+        is_compared=len(ranked.contenders) > 1,
+        are_shared=words.are_shared,
     )
     if flat := list(_without_width(spec, ranked)):
         notes.append(

@@ -4,7 +4,6 @@ Found by `app.boards.registry`. MTEB's mean over task types, so that ten tasks o
 another. Groups are fixed; tasks are resampled within their group. Only entrants with every task are ranked.
 """
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -21,6 +20,7 @@ from app.boards.tables import BoardTables, TableMethod
 from app.boards.task_points import Points, Sheet, TaskBoard, assemble, read_sheet
 from app.boards.units import TaskUnits
 from app.manifest.model import Manifest, Metric, Name, Task, TaskName
+from app.names import repeated
 from app.stats.arrays import FloatArray
 from app.stats.resample import GroupResamples, board_generator
 from app.stats.spreads import MOST_ASSUMED, assumed_share, grouped_spread
@@ -47,8 +47,8 @@ class GroupMean(TaskBoard):
         tasks = [task for group in self.groups.values() for task in group]
         if empty := [name for name, group in self.groups.items() if not group]:
             raise ValueError(f"groups: {', '.join(empty)} has no task")
-        if repeated := sorted(task for task, n in Counter(tasks).items() if n > 1):
-            raise ValueError(f"groups: {', '.join(repeated)} is in more than one group")
+        if twice := repeated(tasks):
+            raise ValueError(f"groups: {', '.join(twice)} is in more than one group")
         if self.tasks is not None:
             raise ValueError("tasks: the board's tasks are those of its groups; leave tasks out")
         return self
@@ -132,8 +132,8 @@ def _by_group(spec: GroupMean, sheet: Sheet) -> Sheet:
     place = {task: at for at, task in enumerate(spec.ranked_tasks())}
     order = sorted(range(sheet.n_tasks), key=lambda at: place[sheet.cells.tasks[at]])
     cells = sheet.cells
-    moved = type(cells)(tuple(cells.tasks[at] for at in order), cells.entrants, cells.values[order],
-                        cells.leaked[order], cells.present[order], cells.elsewhere)  # fmt: skip
+    moved = replace(cells, tasks=tuple(cells.tasks[at] for at in order), values=cells.values[order],
+                    leaked=cells.leaked[order], present=cells.present[order])  # fmt: skip
     return replace(sheet, cells=moved, better=sheet.better[order], weights=None, units=sheet.units.only(order))
 
 

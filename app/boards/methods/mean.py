@@ -33,10 +33,8 @@ from app.boards.tables import (
     BoardTables,
     TableMethod,
     TaskPairs,
-    elsewhere_notes,
     pairs_beside,
     pairwise_notes,
-    uncommon_notes,
 )
 from app.boards.task_points import task_weights
 from app.boards.units import TaskUnits
@@ -132,7 +130,11 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     board = board_table(spec, fields, placed, notes, meta)
     if standing is None or spec.explored is not None:
         return BoardTables(board)
-    caveats = (*on_units, *hidden_pair_note(n_units, ranking.within, len(ranked.entrants)))
+    caveats = (
+        *ranking.roster.filled_notes(),
+        *on_units,
+        *hidden_pair_note(n_units, ranking.within, len(ranked.entrants)),
+    )
     pairs = partial(_pairwise, manifest.slug, spec, ranked.entrants, sign, values, standing, resamples, caveats)
     return BoardTables(board, pairs_beside(spec, pairs))
 
@@ -251,11 +253,10 @@ def _notes(ranking: _Ranking) -> Iterator[str]:
     n_tasks, n_kept, n_failed = len(ranking.cells.tasks), int(ranking.kept.sum()), int(ranking.n_failures.sum())
     yield f"{count(len(ranking.cells.entrants), 'entrant')} on {count(n_tasks, 'task')}; {count(n_failed, 'failure')}."
     if n_kept < n_tasks:
-        who = "Who lacks the fewest are" if ranking.roster.behind else "The ranked are"
+        who = "Those who lack the fewest results are" if ranking.roster.behind else "The ranked are"
         yield f"{who} compared on the {n_kept} of {n_tasks} tasks that all of them have."
     yield from ranking.roster.notes("tasks")
-    yield from elsewhere_notes(ranking.cells.elsewhere)
-    yield from uncommon_notes(ranking.cells.uncommon)
+    yield from ranking.cells.notes()
 
 
 def _pairwise(

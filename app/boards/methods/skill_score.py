@@ -53,10 +53,8 @@ from app.boards.tables import (
     BoardTables,
     TableMethod,
     TaskPairs,
-    elsewhere_notes,
     pairs_beside,
     pairwise_notes,
-    uncommon_notes,
 )
 from app.boards.units import TaskUnits
 from app.errors import BoardUnavailable, Unavailable
@@ -1159,7 +1157,7 @@ def notes_of(spec: SkillScore, relative: Relative) -> tuple[str, ...]:
                 f"As the baseline {spec.baseline} keeps its own errors everywhere, as in fev; its score, by the errors "
                 "that count for it, so differs from 0."
             )
-    return (*notes, *elsewhere_notes(cells.elsewhere), *uncommon_notes(cells.uncommon))
+    return (*notes, *cells.notes())
 
 
 def _on_left_out(spec: SkillScore, everyone: Relative) -> Iterator[str]:
