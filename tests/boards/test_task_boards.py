@@ -179,6 +179,16 @@ def test_what_few_tasks_may_hide_is_said_where_intervals_fail_by_it(
     assert any("one were the worst of a hundred" in note for note in notes) is (is_said and "group" not in method)
 
 
+def test_who_was_filled_could_rank_as_if_its_gaps_were_the_best() -> None:
+    """A is last with 0 on a, and would be first with 9."""
+    tasks = "[{id: a}, {id: b}, {id: c}]\ngrid: {absent: worst}"
+    declared = manifest("method: mean", tasks, "maximize, min: 0, max: 9")
+    result = board(declared, {"A": (NAN, 1.0, 2.0), "B": (1.0, 2.0, 2.0), "C": (3.0, 2.0, 1.0)})
+
+    (row,) = (row for row in result.records() if row["entrant"] == "A")
+    assert (row["rank"], row["rank_if_worst"], row["rank_if_best"]) == (3, 3, 1)
+
+
 @pytest.mark.parametrize("method", ["borda", "mean_rank", "mean_win_rate", "group_mean, groups: {g: [a, b], h: [c]}"])
 def test_what_is_filled_is_not_called_a_result(method: str) -> None:
     """Not on the board, nor pair by pair; nor is a task that nobody ran one where everybody is the worst."""

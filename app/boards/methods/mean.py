@@ -156,7 +156,8 @@ class _Ranking:
 
     `means` are over the tasks that an entrant has, NaN without any; `sign` makes larger better. `within` is the range
     of the values; where `units`, those of the kept tasks, have a reader's weights, values include these, and only means
-    are within. `n_failures` [n_entrants] are counted before anything absent was filled.
+    are within. `missing` [n_tasks, n_entrants] says what was absent before it was filled, `n_failures` [n_entrants] how
+    often.
     """
 
     cells: CellMatrix
@@ -166,6 +167,7 @@ class _Ranking:
     sign: float
     ends: tuple[float | None, float | None]
     within: Range
+    missing: BoolArray
     n_failures: IntArray
     units: TaskUnits
 
@@ -180,8 +182,11 @@ class _Ranking:
         if not self.roster.coverages[entrant].n_lacking or self.units.weights is not None:
             return None
         among = [self.sign * self.means[self.cells.column(name)] for name in self.roster.ranked if name != entrant]
-        own = self.cells.values[:, self.cells.column(entrant)]
-        worst, best = (None if end is None else self.sign * float(filled(own, end).mean()) for end in self.ends)
+        at = self.cells.column(entrant)
+        own, lacks = self.cells.values[:, at], self.missing[:, at]
+        worst, best = (
+            None if end is None else self.sign * float(np.where(lacks, end, own).mean()) for end in self.ends
+        )
         return rank_among(worst, among), 1 if best is None else rank_among(best, among)
 
 
@@ -206,7 +211,7 @@ def _find(manifest: Manifest, spec: Mean, scores: ScoreTable) -> _Ranking:
         TaskUnits.of(manifest, [cells.tasks[at] for at in common]), weights=None if weights is None else weights[common]
     )
     n_failures = np.asarray(missing.sum(axis=0) - not_asked_among(manifest, spec, cells, missing))
-    return _Ranking(cells, roster, kept, means, sign, ends, range_of(metric), n_failures, units)
+    return _Ranking(cells, roster, kept, means, sign, ends, range_of(metric), missing, n_failures, units)
 
 
 def _placed(ranking: _Ranking, standing: BoardStanding | None) -> list[tuple[BoardRow, int]]:
