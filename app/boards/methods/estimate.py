@@ -217,7 +217,7 @@ def assemble_board(
     board = board_table(spec, fields, placed, notes, meta)
     if spec.explored is not None:
         return BoardTables(board).each(partial(kind.finish, manifest, measurements))
-    pairs = pairs_beside(spec, partial(pairwise, manifest, spec, ranked.contenders, ranked.standing, words))
+    pairs = pairs_beside(spec, partial(pairwise, manifest, spec, words, ranked))
     shown = [*ranked.contenders, *ranked.others]
     further = kind.further_tables(manifest, spec, shown, ranked.standing)
     return BoardTables(board, (*pairs, *further)).each(partial(kind.finish, manifest, measurements))
@@ -632,9 +632,8 @@ def _spread(
 def pairwise(
     manifest: Manifest,
     spec: EstimateBoard,
-    contenders: Sequence[Measurement],
-    standing: BoardStanding | None,
     words: EvidenceWords,
+    ranked: Ranked,
 ) -> Table | None:
     """Return the table of ordered pairs, best first; None with fewer than two contenders.
 
@@ -644,9 +643,11 @@ def pairwise(
     >>> from app.boards.example import benchmark, measured
     >>> board = EstimateBoard(name="main", method="estimate", metrics=["success"])
     >>> words = EvidenceWords(resampled="seeds", too_few="seeds", failed="Failed episodes")
-    >>> pairwise(benchmark(board), board, [measured("A", 0.5)], None, words) is None
+    >>> alone = rank(benchmark(board), board, [measured("A", 0.5)])
+    >>> pairwise(benchmark(board), board, words, alone) is None
     True
     """
+    contenders, standing = ranked.contenders, ranked.standing
     if standing is None or len(contenders) < 2:
         return None
     metric = manifest.metrics[spec.ranked]
@@ -656,7 +657,7 @@ def pairwise(
     difference = Column("difference", "A minus B", direction=metric.direction, glossary="difference", digits=3)
     notes = _notes(len(contenders), metric.title or spec.ranked)
     meta = {**drawn_meta(spec), "metric": spec.ranked, "contrast": "difference", **_power(standing, contenders),
-            **_caveats(spec, words, contenders)}  # fmt: skip
+            **_caveats(spec, words, ranked)}  # fmt: skip
     return contrast_table(spec, names, contrast_field(difference), cells, notes, meta)
 
 
@@ -768,13 +769,14 @@ def _few_meta(spec: EstimateBoard, words: EvidenceWords, contenders: Sequence[Me
     return {FEW: f"{fewest:.0f} {words.units}"}
 
 
-def _caveats(spec: EstimateBoard, words: EvidenceWords, contenders: Sequence[Measurement]) -> dict[str, Any]:
-    """Return what pairs need of the board's notes, for `meta`: which units, how few, and seeds nobody ran."""
-    units = list(_units(spec, contenders))
+def _caveats(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> dict[str, Any]:
+    """Return what pairs need of the notes, for `meta`: what was filled, which units, how few, and seeds nobody ran."""
+    units = list(_units(spec, ranked.contenders))
     found = [
         *words.notes,
+        *ranked.roster.filled_notes(),
         *few_units_note(units, words.units, spec.uncertainty.level),
-        *_equal_seeds(spec, contenders, words.units),
+        *_equal_seeds(spec, ranked.contenders, words.units),
         *rare_note(words.rare, min((n for _, n in units), default=0.0), are_shared=words.are_shared),
     ]
     return {CAVEATS: found} if found else {}

@@ -240,7 +240,11 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     if best is None:
         return BoardTables(board)
     is_of_skill = own.rank_by == "skill_score"
-    caveats = (*on_units, *_on_comparisons(spec, best[0], units, n_scored - 1, is_of_skill=is_of_skill))
+    caveats = (
+        *places.roster.filled_notes(),
+        *on_units,
+        *_on_comparisons(spec, best[0], units, n_scored - 1, is_of_skill=is_of_skill),
+    )
     pairs = partial(_pairwise, manifest, spec, best, n_scored, resamples, own, scored_against, caveats)
     return BoardTables(board, pairs_beside(spec, pairs))
 

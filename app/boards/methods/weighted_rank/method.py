@@ -814,7 +814,7 @@ def score_pairs(spec: WeightedRank, shown: RankedBoard) -> Table | None:
     why_none = _why_no_interval(spec, shown)
     meta = {"level": spec.uncertainty.level, "interval_reason": why_none, "contrast": "difference",
             "contrast_interval": how, "score": "score", **power_meta(shown.standing)}  # fmt: skip
-    if caveats := list(_on_intervals(spec, shown)):
+    if caveats := [*shown.roster.filled_notes(), *_on_intervals(spec, shown)]:
         meta[CAVEATS] = caveats
     return pairwise_table(spec, DIFFERENCE, _pairs(spec, shown, order), (), meta)
 
