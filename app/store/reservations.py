@@ -4,7 +4,7 @@ A name is reserved once for each token and benchmark: neither another registrati
 so nobody holds a name for ever without sending evidence.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -42,14 +42,17 @@ def reserve(session: Session, slug: str, sha256: str, names: Iterable[str], toke
 
     What is the registrant's already, owned or reserved, is left as it is.
     """
+    keys = {name: name_key(name) for name in names}
+    hindered = _hindrances(session, slug, set(keys.values()), token_id)
     refused: dict[str, str] = {}
     free = MAX_OPEN - _count_open(session, token_id)
-    for name in names:
-        reason = _hindrance(session, slug, name, token_id)
+    for name, key in keys.items():
+        reason = hindered.get(key)
         if reason is None and free <= 0:
             reason = f"You have {MAX_OPEN} reserved names that are not used yet."
         if reason is None:
             _add(session, slug, sha256, name, token_id)
+            hindered[key] = ""
             free -= 1
         elif reason:
             refused[name] = reason
@@ -111,32 +114,26 @@ def open_names(session: Session, slug: str) -> dict[str, list[EntrantReservation
     return by_prereg
 
 
-def _hindrance(session: Session, slug: str, name: str, token_id: int) -> str | None:
-    """Return why a name cannot be reserved; nothing to say of one that is the registrant's, None for a free one."""
-    owner = _owner(session, slug, name)
-    if owner is not None:
-        return "" if owner.id == token_id else f"It belongs to {owner.name}."
-    standing = find_open(session, slug, name)
-    if standing is not None:
-        return "" if standing.holder.id == token_id else f"It is {_until(standing, standing.holder.name)}."
-    earlier = _earlier(session, slug, name, token_id)
-    if earlier is None:
-        return None
-    return f"It was reserved for you once, until {earlier.until:%Y-%m-%d}, and is not reserved again."
+def _hindrances(session: Session, slug: str, keys: Set[str], token_id: int) -> dict[str, str]:
+    """Return by key why names cannot be reserved; nothing to say of those that are the registrant's.
 
-
-def _owner(session: Session, slug: str, name: str) -> Token | None:
-    query = (
-        select(Token).join(Entrant, Entrant.owner_id == Token.id).join(Benchmark, Benchmark.id == Entrant.benchmark_id)
-    )
-    return session.scalar(query.where(Benchmark.slug == slug, Entrant.name_key == name_key(name)))
-
-
-def _earlier(session: Session, slug: str, name: str, token_id: int) -> EntrantReservation | None:
-    query = select(EntrantReservation).where(
-        EntrantReservation.benchmark == slug, EntrantReservation.token_id == token_id
-    )
-    return session.scalar(query.where(EntrantReservation.name_key == name_key(name)))
+    Asked at once of all names: whoever else reserves waits meanwhile.
+    """
+    in_benchmark, is_one = EntrantReservation.benchmark == slug, one_of(EntrantReservation.name_key, keys)
+    own = select(EntrantReservation).where(in_benchmark, is_one, EntrantReservation.token_id == token_id)
+    found = {
+        kept.name_key: f"It was reserved for you once, until {kept.until:%Y-%m-%d}, and is not reserved again."
+        for kept in session.scalars(own)
+    }
+    for standing in map(_reserved, session.execute(_select().where(in_benchmark, is_one, _is_open()))):
+        holder = standing.holder
+        is_own = holder.id == token_id
+        found[standing.reservation.name_key] = "" if is_own else f"It is {_until(standing, holder.name)}."
+    owned = select(Entrant.name_key, Token.id, Token.name).join(Token, Entrant.owner_id == Token.id)
+    owned = owned.join(Benchmark, Benchmark.id == Entrant.benchmark_id)
+    for key, owner, called in session.execute(owned.where(Benchmark.slug == slug, one_of(Entrant.name_key, keys))):
+        found[key] = "" if owner == token_id else f"It belongs to {called}."
+    return found
 
 
 def _add(session: Session, slug: str, sha256: str, name: str, token_id: int) -> None:

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import Engine, event
 
 from app.db.models import EntrantReservation
 from app.names import name_key
@@ -231,3 +232,26 @@ def test_an_owner_keeps_a_name_that_somebody_registered(site: Site) -> None:
     register(site, prereg("Good"))
 
     assert submit(site, prereg(), "bob", GOOD.replace(b"0.5", b"0.4")).status_code == 202
+
+
+def test_a_registration_of_many_names_asks_as_often_as_one_of_a_few(site_after: SiteAfter) -> None:
+    """Whoever else reserves in the benchmark waits for it, also where most names are refused in the end."""
+    site, asked = site_after(make), []
+
+    def n_asked(mark: str, n_names: int, n_refused: int) -> int:
+        asked.clear()
+        answer = register(site, prereg(*(f"{mark}-{at}" for at in range(n_names)), "Kept"), "bob")
+        assert len(answer["not_reserved"]) == n_refused
+        return len(asked)
+
+    def note(*arguments: object) -> None:
+        asked.append(str(arguments[2]))
+
+    register(site, prereg("Kept"), "bob")
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        # Nineteen are free beside the kept one.
+        few, many = n_asked("few", 25, 6), n_asked("many", 900, 900)
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+    assert many <= few
