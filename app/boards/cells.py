@@ -47,7 +47,7 @@ class CellMatrix:
             why = "fewer than half of the submitters have them, or of those who came first"
             yield f"Left out, because {why}: {names_in_words(self.uncommon)}."
         if self.unseen:
-            yield f"Left out, because nobody has a row on them: {names_in_words(self.unseen)}."
+            yield f"Tasks on which nobody has a row: {names_in_words(self.unseen)}."
 
     def without_common_task(self) -> list[str]:
         """Return the entrants, most gaps first, that must be removed for the others to have a task in common.
@@ -328,7 +328,8 @@ def task_roster(manifest: Manifest, spec: Leaderboard, cells: CellMatrix, missin
     """Return who is ranked; `missing` [n_tasks, n_entrants] says which cells have no value.
 
     The grid is the closed list of tasks, of the board or the manifest; where tasks are open, None, those of the cells.
-    Tasks of the grid that nobody has are absent for everybody.
+    Tasks of the grid that nobody has are absent for everybody; where the worst value stands for what is absent, they
+    are left out, as of the cells.
     Source: `app.boards.coverage.call_roster`.
 
     >>> from app.boards.cells import build_cells
@@ -339,9 +340,9 @@ def task_roster(manifest: Manifest, spec: Leaderboard, cells: CellMatrix, missin
     ('B',)
     """
     declared = spec.tasks or manifest.task_ids()
-    wanted = cells.tasks if declared is None else declared
-    counted = _count(cells, wanted, missing)
     asked, ranking, is_filled = manifest.asked, spec.required_metrics(), manifest.absent == "worst"
+    wanted = cells.tasks if declared is None or is_filled else declared
+    counted = _count(cells, wanted, missing)
     earlier, is_counted = asked.facts.earlier, spec.imputes() and not is_filled
     coverages = {
         name: _cover(wanted, counted, at, earlier.get(name, ()), is_filled=is_filled, is_counted=is_counted)
