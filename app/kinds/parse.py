@@ -56,18 +56,22 @@ def parse_new_manifest(yaml_bytes: bytes) -> Manifest:
 
 
 def _of_texts(manifest: Manifest) -> Iterator[Problem]:
-    keys = manifest.model_dump(by_alias=True, exclude={"part"}) | manifest.part.model_dump(by_alias=True)
+    # As they are, not as their declared types: boards and parts have keys of their own.
+    keys = manifest.model_dump(by_alias=True, serialize_as_any=True, exclude={"part"})
+    keys |= manifest.part.model_dump(by_alias=True, serialize_as_any=True)
     for path, text in _texts(keys):
         if not has_plain_lines(text):
             yield Problem(f"expected {TEXT_RULE}", column=dotted(path), value=clip_for_message(text))
 
 
 def _texts(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
-    """Yield every text of a document with its path."""
+    """Yield every text of a document, keys as well, with its path."""
     if isinstance(value, str):
         yield path, value
     children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for step, child in children:
+        if isinstance(step, str):
+            yield path, step
         yield from _texts(child, (*path, step))
 
 

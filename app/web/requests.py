@@ -7,12 +7,12 @@ import tempfile
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import unquote_plus
 
 from fastapi import UploadFile
 from fastapi.dependencies.models import Dependant
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 from starlette.datastructures import UploadFile as Received
 from starlette.requests import Request
 
@@ -166,13 +166,20 @@ def refuse_beyond(number: float) -> float:
     return number
 
 
+def refuse_respelled_number(number: Any) -> Any:
+    """Return a number, or its digits as they are written here: one thing has one address. Raises ValueError."""
+    if isinstance(number, str) and (not number.isascii() or not number.isdigit() or number.startswith("0")):
+        raise ValueError("expected the digits of a number from 1, and nothing else")
+    return number
+
+
 Line = Annotated[str, Field(strict=True), AfterValidator(refuse_unshown)]
 Text = Annotated[str, Field(strict=True), AfterValidator(refuse_unshown_in_lines)]
 # JSON has neither NaN nor infinity, but readers of it take both, and 1e999 is one of them.
 Finite = Annotated[float, Field(strict=True, allow_inf_nan=False), AfterValidator(refuse_beyond)]
 Flag = Annotated[bool, Field(strict=True)]
-Number = Annotated[int, Field(ge=1, le=2**31 - 1)]
-SubmissionNumber = Annotated[int, Field(ge=1, le=2**63 - 1)]
+Number = Annotated[int, Field(ge=1, le=2**31 - 1), BeforeValidator(refuse_respelled_number)]
+SubmissionNumber = Annotated[int, Field(ge=1, le=2**63 - 1), BeforeValidator(refuse_respelled_number)]
 """Numbers that the database can have, in addresses and bodies; of submissions it can have more."""
 Reason = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000), AfterValidator(refuse_unshown)

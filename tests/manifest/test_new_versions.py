@@ -56,6 +56,8 @@ def test_a_claim_that_decides_nothing_is_refused_with_its_line(claim: str, colum
         ("title: Arms", "title: {}", "title", 4),
         ("title: Arms", "title: Arms\ndescription: {}", "description", 5),
         ("[{id: place}]", "[{{id: place, about: {{x: {}}}}}]", "tasks.0.about.x", 7),
+        ("[{id: place}]", "[{{id: place, about: {{{}: x}}}}]", "tasks.0.about", 7),
+        ("[success]}", "[success], labels: {{x: {}}}}}", "leaderboards.0.labels.x", 10),
     ],
 )
 def test_a_text_that_is_not_shown_as_it_is_is_refused_with_its_line(
