@@ -469,7 +469,9 @@ def power_meta(standing: BoardStanding | None, scale: float = 1.0) -> dict[str, 
         return {}
     n = len(standing.points)
     about: dict[str, Any] = {"power": POWER, "critical": round(critical, 4), "n_pairs": n * (n - 1) // 2}
-    if not can_be_apart[above].any():
+    # Below the bound of all pairs no results would bring the critical value; over snapshots it depends on none.
+    least = sets.critical if pairs.over_snapshots else pairs.safe(standing.level)
+    if not pairs.can_be_apart(least, at)[above].any():
         about["possible"] = False
     if pairs.wide is not None:
         return {"power": about}

@@ -1021,7 +1021,7 @@ def _power(table: Table) -> str | None:
     if isinstance(of_first, float) and of_first != typical:
         beside = f"; for the first two {'it is' if typical is not None else 'one of'} {_said(of_first)}"
         beside += "" if typical is not None else " would"
-    found = f"No difference in {score} that is possible would be found here"
+    found = f"No difference in {score} that is possible would be found, results varying as they do here,"
     if typical is not None:
         found = f"A true difference of {_said(float(typical))} in {score} would be found here about"
     n_pairs = int(power.get("n_pairs") or 0)

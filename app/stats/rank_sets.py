@@ -155,6 +155,10 @@ class AllPairs:
         """Return the number of pairs; of ranks twice, since over a few units they pass Student's quantile too often."""
         return _n_pairs(len(self.points)) * (2 if self.are_ranks else 1)
 
+    def safe(self, level: float) -> float:
+        """Return the critical value that bounds the error of all pairs whatever their resamples say: Bonferroni's."""
+        return float(-ndtri((1.0 - level) / (2.0 * max(self.n_tests, 1))))
+
     @cached_property
     def has_spread(self) -> BoolArray:
         """Say which entrants have replicates, [n_entrants]."""
@@ -427,7 +431,7 @@ def rank_sets(
         decided, every, left = _step_down(all_pairs, level, MOST_ROUNDS if smallest is None else 0)
         critical = _quantile(every, level)
         if all_pairs.without_tails(all_pairs.freedom).any():
-            critical = max(critical, _bonferroni(level, all_pairs.n_tests))
+            critical = max(critical, all_pairs.safe(level))
         first_p = _first_p(all_pairs, level, every, left, roots)
     tested = _closed(decided > 0, np.argsort(-all_pairs.points, kind="stable"))
     sets = RankSets(tested, first_p) if above is None or roots.all() else put_behind(tested, first_p, above)
@@ -591,7 +595,7 @@ def _step_down(all_pairs: AllPairs, level: float, most_rounds: int) -> tuple[Sig
     """
     studentized = Studentized.of(all_pairs.deviations, all_pairs.drawn)
     all_pairs.let_go()
-    bounds, safe = studentized.largest(), _bonferroni(level, all_pairs.n_tests)
+    bounds, safe = studentized.largest(), all_pairs.safe(level)
     every = left = bounds.max(axis=0)
     critical = _quantile(every, level)
     rejected, most = all_pairs.signs(critical, safe), None
@@ -691,10 +695,6 @@ def _share_above(maxima: Real, values: FloatArray) -> FloatArray:
 
 def _n_pairs(n_entrants: int) -> int:
     return n_entrants * (n_entrants - 1) // 2
-
-
-def _bonferroni(level: float, n_tests: int) -> float:
-    return float(-ndtri((1.0 - level) / (2.0 * max(n_tests, 1))))
 
 
 def _quantile(maxima: Real, level: float) -> float:

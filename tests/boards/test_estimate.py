@@ -159,8 +159,8 @@ def test_an_interval_without_width_is_flagged() -> None:
     assert (actual.calibrated.low or 0.0) < actual.calibrated.high
     assert (
         "Every resample gives the same value, so the compatible interval has no width: success of equal; force of "
-        "equal, poor; success, IQM, of equal. The calibrated intervals still say how far the truth may be."
-        in table.notes
+        "equal, poor; success, IQM, of equal. Where there is a calibrated interval it still says how far the truth may "
+        "be." in table.notes
     )
 
 

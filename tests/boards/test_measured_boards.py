@@ -55,9 +55,13 @@ def equal_seeds(n: int, if_equal: float = 0.5) -> dict[str, Any]:
 A, B = of("A", 0.8), of("B", 0.6)
 FREE = "The assumption-free interval, in columns of its own, holds there, too."
 ITEMS, OTHER = "Of other items than most have: C.", "no two entrants have the same ones."
+PART = "Of other items than most have, or of a part of these: C. The benchmark says"
 SURE: dict[str, Any] = {"facts": {"assumption_free_low": 0.1}}
 NOTED: dict[str, tuple[Sequence[Measurement], str, bool]] = {
     "other items than most": ((of("A", 0.8, items="x"), of("B", 0.6, items="x"), of("C", 0.5, items="y")), ITEMS, True),
+    "a part of the items of most": (
+        (of("A", 0.8, items="x"), of("B", 0.6, items="x"),
+         of("C", 0.5, items="y", coverage=Coverage(10, 8, n_absent=2, is_filled=True))), PART, True),
     "other items each": ((of("A", 0.8, items="x"), of("B", 0.6, items="y")), OTHER, True),
     "the same items": ((of("A", 0.8, items="x"), of("B", 0.6, items="x")), OTHER, False),
     "equal seeds": ((of("A", 0.8, **equal_seeds(40)), B), "A: 40 seeds that are all equal have a score of 0.8.", True),

@@ -205,6 +205,23 @@ def test_what_is_filled_is_not_called_a_result(method: str) -> None:
     assert ("Tasks on which nobody has a row: d." in tables.leaderboard.notes) == ("groups" not in method)
 
 
+def test_that_no_results_would_do_is_not_said_where_others_would() -> None:
+    """One order on each of eight tasks is more than chance for three entrants, however mixed it is on this board."""
+    tasks = tuple("abcdefgh")
+    declared = manifest("method: borda", "[" + ", ".join(f"{{id: {task}}}" for task in tasks) + "]")
+    ordered: dict[str, Sequence[float]] = {"X": [2.0] * 8, "Y": [1.0] * 8, "Z": [0.0] * 8}
+    mixed: dict[str, Sequence[float]] = {
+        "X": (1, 1, 2, 2, 0, 0, 2, 2), "Y": (0, 0, 2, 1, 0, 2, 0, 1), "Z": (1, 1, 0, 0, 2, 2, 2, 1),
+    }  # fmt: skip
+    said = [
+        with_statement(compute_board(declared, declared.leaderboards[0], table(cells, tasks)).leaderboard)
+        for cells in (ordered, mixed)
+    ]
+
+    assert said[0].meta["statement"][-1] == "All others are ruled out as first, at 95 %."
+    assert said[1].meta["statement"][-1] == "Nobody is shown to be worse than the first, at 95 %."
+
+
 @pytest.mark.parametrize(
     "method", ["mean", "borda", "mean_rank", "mean_win_rate", "group_mean, groups: {g: [a, b, c]}"]
 )

@@ -720,8 +720,8 @@ def notes_of(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple
     )
     if flat := list(_without_width(spec, ranked)):
         notes.append(
-            f"Every resample gives the same value, so the compatible interval has no width: {'; '.join(flat)}. The "
-            "calibrated intervals still say how far the truth may be."
+            f"Every resample gives the same value, so the compatible interval has no width: {'; '.join(flat)}. Where "
+            "there is a calibrated interval it still says how far the truth may be."
         )
     if lacking := list(_lacking(spec, ranked, is_withheld=False)):
         notes.append(f"Left out of an average, for want of a value: {'; '.join(lacking)}.")
@@ -741,11 +741,18 @@ def _of_other_items(ranked: Ranked) -> Iterator[str]:
         return
     named = Counter(m.items for m in ranked.contenders if m.items)
     most, n_most = named.most_common(1)[0] if named else ("", 0)
-    others = [m.entrant for m in ranked.contenders if m.items and m.items != most]
+    others = [m for m in ranked.contenders if m.items and m.items != most]
     if n_most > 1 and others:
+        # Who lacks items may have none but those of the others: a digest of names does not tell.
+        lacking = [m.entrant for m in others if m.coverage is not None and m.coverage.n_lacking]
+        whole = [m.entrant for m in others if m.entrant not in lacking]
+        said = [f"{which}: {names_in_words(names)}." for which, names in (
+            ("Of other items than most have", whole),
+            ("Of other items than most have, or of a part of these", lacking),
+        ) if names]  # fmt: skip
         yield (
-            f"Of other items than most have: {names_in_words(others)}. The benchmark says how many items there are and "
-            "not which, so these scores may be about easier ones."
+            f"{' '.join(said)} The benchmark says how many items there are and not which, so these scores may be about "
+            "easier ones."
         )
     elif others:
         yield "The benchmark says how many items there are and not which: no two entrants have the same ones."
