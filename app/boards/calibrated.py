@@ -181,12 +181,13 @@ def hidden_tasks_note(
     if within.is_bounded:
         yield from rare_note("tasks", n_tasks, is_beside=is_beside, is_compared=n_compared > 1)
         return
-    if how_of(within) == GAMMA and MIN_UNITS <= n_tasks <= MOST_TAILED:
+    is_tailed = how_of(within) == GAMMA
+    if is_tailed and MIN_UNITS <= n_tasks <= MOST_TAILED:
         yield (
             "Scores have a range with one end, and so few tasks may not show a long tail: if they were log-normal with "
             "σ 1.5, an interval of 95 % from 5 to 40 tasks would hold in 81 to 90 of 100 cases."
         )
-    if MIN_UNITS <= n_tasks < MANY_TASKS:
+    if not is_tailed and MIN_UNITS <= n_tasks < MANY_TASKS:
         of_equals = _far_equals(n_tasks, n_compared)
         compared = f" Comparisons are not widened: {of_equals}." if of_equals else ""
         yield (
@@ -250,7 +251,7 @@ def hidden_pair_note(n_units: float, within: Range, n_compared: int) -> Iterator
                 f"95 % from {n}{fewer} holds in {HELD[n]} of 100 cases;"
             )
         yield (
-            "Unlike intervals of scores, comparisons are not widened for a task that is far off."
+            "Comparisons are not widened for a task that is far off."
             f"{held or ' Where it is so by six standard deviations of the others,'} {of_equals}."
         )
 

@@ -214,7 +214,10 @@ class Roster:
         """Yield a note on the ranked whose gaps were given the worst value, if there are any."""
         filled = [self._gap(name) for name in self._ranked_with_gaps() if not self.coverages[name].is_counted]
         if filled and not self.is_provisional:
-            yield f"What is absent counts as the worst there is: {sentences(filled)}."
+            yield (
+                f"What is absent counts as the worst there is: {sentences(filled)}. Such an entrant may not be first "
+                "if it is behind the best of those who have more results."
+            )
 
     def _ranked_with_gaps(self) -> list[str]:
         return [name for name in self.ranked if name in self.coverages and self.coverages[name].n_lacking]

@@ -43,12 +43,13 @@ def pool_note(named: Sequence[str], entrants: Sequence[str], pool: IntArray) -> 
 
     Source: none; it words.
 
-    >>> pool_note(["A", "B", "C"], ["A", "B"], np.array([0, 1]))
-    'Counted against 2 opponents that the benchmark names, whoever else is on the board; not here with every task: C.'
+    >>> pool_note(["A", "B", "C"], ["A", "B"], np.array([0, 1]))[-66:]
+    'alone), whoever else is on the board; not here with every task: C.'
     """
     here = {entrants[at] for at in pool.tolist()}
     absent = [name for name in named if name not in here]
-    text = f"Counted against {count(len(here), 'opponent')} that the benchmark names, whoever else is on the board"
+    named_here = f"{count(len(here), 'opponent')} that the benchmark names (these against the others of them alone)"
+    text = f"Counted against {named_here}, whoever else is on the board"
     return f"{text}; not here with every task: {names_in_words(absent)}." if absent else f"{text}."
 
 

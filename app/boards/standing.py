@@ -9,7 +9,7 @@ import numpy as np
 
 from app.boards.calibrated import MIN_DRAWN_UNITS, DrawnSpread
 from app.boards.columns import BoardRow, LikeFirst
-from app.boards.coverage import Roster
+from app.boards.coverage import Coverage, Roster
 from app.manifest.model import Leaderboard
 from app.names import first_few, in_words
 from app.stats.arrays import BoolArray, FloatArray, IntArray
@@ -32,6 +32,21 @@ class Gaps:
 
     at_worst: FloatArray
     delivered: IntArray
+
+
+def filled_gaps(coverages: Sequence[Coverage | None], points: FloatArray) -> Gaps | None:
+    """Return the gaps of entrants whose points [n_entrants] count the worst value in each already; None without any.
+
+    Source: none; it counts.
+
+    >>> filled_gaps([Coverage(3, 3), Coverage(3, 2, n_absent=1, is_filled=True)], np.array([0.9, 0.5])).at_worst
+    array([nan, 0.5])
+    """
+    lacks = np.array([each is not None and each.is_filled and each.n_lacking > 0 for each in coverages], dtype=np.bool_)
+    if not lacks.any():
+        return None
+    delivered = np.array([0 if each is None else each.n_included for each in coverages], dtype=np.int64)
+    return Gaps(np.where(lacks, points, np.nan), delivered)
 
 
 def behind_whom(points: FloatArray, gaps: Gaps, known: BoolArray) -> IntArray | None:

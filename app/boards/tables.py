@@ -268,12 +268,7 @@ class TaskPairs:
 
         It is built column by column, because creating an object for each row would cost more than all of its cells.
         """
-        ruled, tested = self.contrasts.ruled, self.contrasts.tested
-        fields = [*contrast_field(contrast), *verdict_fields(spec, has_ruled=ruled is not None)]
-        verdict = _with(fields, self.contrasts.cells(smallest=spec.smallest_difference))
-        both = self.contrasts.both
-        n_both = 0 if both is None else int(both.sum()) // 2
-        said = () if ruled is None else ruled_notes(int(tested.sum()) // 2, int(ruled.sum()) // 2, n_both)
+        verdict, said = _verdicts(spec, contrast, self.contrasts)
         return _square(spec, self.names, [*self._win_rate(), *effect, *verdict], (*notes, *said), meta)
 
     def _win_rate(self) -> tuple[ColumnOfCells, ...]:
@@ -286,22 +281,38 @@ class TaskPairs:
 def contrast_table(
     spec: Leaderboard,
     names: Sequence[str],
-    fields: Sequence[FrameField[ComparedPair]],
-    cells: Sequence[CellColumn],
+    contrast: Column,
+    contrasts: Contrasts,
     notes: Iterable[str],
     meta: Mapping[str, Any],
+    *,
+    is_turned: bool = False,
 ) -> Table:
-    """Return the table of every ordered pair of names, row after row, from the cells that `Contrasts.cells` returns.
+    """Return the table of every ordered pair of names, row after row, from the board's contrasts.
 
-    `fields` are those of the contrast; the rest is as in `pairwise_table`, of which this is the fast version.
+    `is_turned` as for `Contrasts.cells`; the rest is as in `pairwise_table`, of which this is the fast version.
 
     >>> from app.boards.standing import without_spread
     >>> board = Leaderboard(name="main", method="mean", uncertainty={"n_resamples": 100})
-    >>> cells = without_spread(np.array([3.0, 1.0])).cells()
-    >>> contrast_table(board, "AB", contrast_field(Column("difference", "A minus B")), cells, [], {}).rows[1]
+    >>> points = without_spread(np.array([3.0, 1.0]))
+    >>> contrast_table(board, "AB", Column("difference", "A minus B"), points, [], {}).rows[1]
     ('A', 'B', 2.0, None, None, None, None, None)
     """
-    return _square(spec, names, _with([*fields, *verdict_fields(spec)], cells), notes, meta)
+    verdict, said = _verdicts(spec, contrast, contrasts, is_turned=is_turned)
+    return _square(spec, names, verdict, (*notes, *said), meta)
+
+
+def _verdicts(
+    spec: Leaderboard, contrast: Column, contrasts: Contrasts, *, is_turned: bool = False
+) -> tuple[tuple[ColumnOfCells, ...], tuple[str, ...]]:
+    """Return the columns of the contrast and of what is decided, and the note on what the rule for gaps decides."""
+    ruled, both = contrasts.ruled, contrasts.both
+    fields = [*contrast_field(contrast), *verdict_fields(spec, has_ruled=ruled is not None)]
+    columns = _with(fields, contrasts.cells(smallest=spec.smallest_difference, is_turned=is_turned))
+    n_both = 0 if both is None else int(both.sum()) // 2
+    if ruled is None:
+        return columns, ()
+    return columns, ruled_notes(int(contrasts.tested.sum()) // 2, int(ruled.sum()) // 2, n_both)
 
 
 def _square(

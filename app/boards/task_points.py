@@ -141,8 +141,8 @@ class Sheet:
 
     @property
     def n_delivered(self) -> IntArray:
-        """Return how many tasks each has a value for, [n_entrants]."""
-        return np.asarray((~np.isnan(self.better)).sum(axis=0))
+        """Return how many tasks each has a value for that was sent, [n_entrants]."""
+        return np.array([self.roster.coverages[name].n_included for name in self.cells.entrants], dtype=np.int64)
 
     @cached_property
     def others(self) -> FloatArray:
@@ -524,15 +524,14 @@ def _on_intervals(
     if n_units >= MIN_UNITS and spec.is_of_opponents:
         yield from rare_places_note(len(names) - 1, n_units)
     elif n_units >= MIN_UNITS and given.within.is_bounded:
-        yield from rare_note("tasks", n_units)
+        yield from rare_note("tasks", n_units, is_compared=len(names) > 1)
     if spec.is_of_opponents and len(names) > 1:
         yield OTHER_OPPONENTS.format("scores")
 
 
 def _notes(sheet: Sheet, given: Points) -> Iterator[str]:
     entrants, roster = sheet.cells.entrants, sheet.roster
-    # Of what was sent, not of the sheet, where gaps may have been filled.
-    n_complete = sum(roster.coverages[name].n_included == sheet.n_tasks for name in entrants)
+    n_complete = int((sheet.n_delivered == sheet.n_tasks).sum())
     of_board = f"{count(len(entrants), 'entrant')} on {count(sheet.n_tasks, 'task')}"
     yield f"{of_board}; {n_complete} {'has' if n_complete == 1 else 'have'} a result on every one."
     lacking = [name for name, is_ranked in zip(entrants, given.ranked, strict=True) if not is_ranked]

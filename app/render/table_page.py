@@ -873,9 +873,10 @@ REASONS = ("unranked_because", "label")
 def tally(table: Table) -> list[Count]:
     """Return the totals over a board's rows: cells that were asked, their outcomes, and cells that were not asked.
 
-    Nothing absent is worth saying; of what else may go wrong only what did is shown.
+    Nothing absent is worth saying; of what else may go wrong only what did is shown. What a board's method calls failed
+    is absent or without a value: it is counted once.
     """
-    names = table.column_names()
+    names = [name for name in table.column_names() if name != "num_failures" or "n_absent" not in table.column_names()]
     counts = [Count(_total(table, name), word, anchor) for name, word, anchor in COUNTS if name in names]
     return [count for count in counts if count.text != "0" or count.word in ALWAYS]
 
@@ -978,7 +979,8 @@ def _other_boards(table: Table) -> Iterator[str | FoldedLine]:
     found = table.meta.get("stability")
     if not isinstance(found, Mapping) or not found.get("clause"):
         return
-    said = f"This board was recomputed in {count(found['n_boards'], 'variant')}, each with one change"
+    each = "" if found["n_boards"] == 1 else "each "
+    said = f"This board was recomputed in {count(found['n_boards'], 'variant')}, {each}with one change"
     alone = " alone" if found.get("n_shared") else ""
     n_first = "all" if found["n_first"] == found["n_boards"] else found["n_first"]
     yield f"{said}. The leader stays first{alone} in {n_first}."

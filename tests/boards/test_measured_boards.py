@@ -54,7 +54,7 @@ def equal_seeds(n: int, if_equal: float = 0.5) -> dict[str, Any]:
 
 A, B = of("A", 0.8), of("B", 0.6)
 FREE = "The assumption-free interval, in columns of its own, holds there, too."
-ITEMS, OTHER = "Of other items than most have: C.", "no two entrants have the same ones."
+ITEMS, OTHER = "Of other items than most have: C.", "no two entrants have exactly the same ones."
 PART = "Of other items than most have, or of a part of these: C. The benchmark says"
 SURE: dict[str, Any] = {"facts": {"assumption_free_low": 0.1}}
 NOTED: dict[str, tuple[Sequence[Measurement], str, bool]] = {

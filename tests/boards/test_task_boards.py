@@ -189,6 +189,25 @@ def test_who_was_filled_could_rank_as_if_its_gaps_were_the_best() -> None:
     assert (row["rank"], row["rank_if_worst"], row["rank_if_best"]) == (3, 3, 1)
 
 
+@pytest.mark.parametrize("method", ["mean", "borda", "mean_rank", "mean_win_rate"])
+def test_who_leaves_out_may_not_be_first_behind_who_delivered_more(method: str) -> None:
+    """A single result and the worst for all others spread so far that no test tells whether it is behind."""
+    tasks = "[" + ", ".join(f"{{id: {task}}}" for task in "abcdefghi") + "]\ngrid: {absent: worst}"
+    declared = manifest(f"method: {method}", tasks, "maximize, min: 0, max: 9")
+    cells: dict[str, Sequence[float]] = {"Full": [5, 4, 6, 5, 4, 6, 5, 4, 6], "More": [6, 5, 5, 6, 5, 5, 6, 5, 7],
+                                         "Solo": [9.0] + [NAN] * 8}  # fmt: skip
+    result = compute_board(declared, declared.leaderboards[0], table(cells, tuple("abcdefghi")))
+    records = {str(row["entrant"]): row for row in result.leaderboard.records()}
+
+    solo = records["Solo"]
+    assert (solo["rank"], solo["may_be_first"], solo["first_p"]) == (3, False, None)
+    assert solo["rank_low"] >= 2
+    assert records["Full"]["may_be_first"] or records["More"]["may_be_first"]
+    assert any("Excluded as first by the rule for gaps" in note for note in result.leaderboard.notes)
+    assert result.pairwise is not None
+    assert {row["decided_by"] for row in result.pairwise.records() if "Solo" in (row["entrant_a"], row["entrant_b"])}
+
+
 @pytest.mark.parametrize("method", ["borda", "mean_rank", "mean_win_rate", "group_mean, groups: {g: [a, b], h: [c]}"])
 def test_what_is_filled_is_not_called_a_result(method: str) -> None:
     """Not on the board, nor pair by pair; nor is a task that nobody ran one where everybody is the worst."""
@@ -198,7 +217,10 @@ def test_what_is_filled_is_not_called_a_result(method: str) -> None:
     tables = compute_board(declared, declared.leaderboards[0], table(gaps))
     assert tables.pairwise is not None
 
-    filled = "What is absent counts as the worst there is: A (2 of 3 included), B (2 of 3 included)."
+    filled = (
+        "What is absent counts as the worst there is: A (2 of 3 included), B (2 of 3 included). Such an entrant may "
+        "not be first if it is behind the best of those who have more results."
+    )
     notes = ("3 entrants on 3 tasks; 1 has a result on every one.", filled)
     assert tables.leaderboard.notes[:2] == notes
     assert filled in tables.pairwise.notes

@@ -127,7 +127,7 @@ def test_what_must_be_known_of_all_pairs_is_said_once(duel: Site) -> None:
     """Eight tasks may lack one that is far off: that stands under the sentence, not again over the rows."""
     page = duel.http.get(f"{HOME}/accuracy/against", params={"a": "Good", "b": "Base"}).text
 
-    assert page.count("Unlike intervals of scores") == 1
+    assert page.count("Comparisons are not widened for a task") == 1
 
 
 def test_a_page_without_a_pair_links_to_no_rows(duel: Site) -> None:

@@ -30,9 +30,9 @@ from app.boards.measured import (
     calibrated_cells,
 )
 from app.boards.stability import Elsewhere, among_others, prefers_some
-from app.boards.standing import CAVEATS, BoardStanding, power_meta, stand, unranked_places
+from app.boards.standing import CAVEATS, BoardStanding, filled_gaps, power_meta, stand, unranked_places
 from app.boards.statement import FEW, PART
-from app.boards.tables import MAX_COMPARED, BoardTables, contrast_field, contrast_table, pairs_beside
+from app.boards.tables import MAX_COMPARED, BoardTables, contrast_table, pairs_beside
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.model import (
     EvidenceKind,
@@ -555,7 +555,9 @@ def standing_by(
     spread = _spread(manifest, metric, contenders, points)
     smallest = spec.smallest_difference if metric == spec.ranked else None
     widest, level = within.high - within.low, spec.uncertainty.level
-    standing = stand(points, spread, level, widest=widest, smallest=smallest, over_snapshots=spec.over_snapshots)
+    gaps = filled_gaps([each.coverage for each in contenders], points) if metric == spec.ranked else None
+    standing = stand(points, spread, level, widest=widest, gaps=gaps, smallest=smallest,
+                     over_snapshots=spec.over_snapshots)  # fmt: skip
     return standing if metric != spec.ranked else replace(standing, least_p=_least_p(contenders, points, level))
 
 
@@ -653,12 +655,12 @@ def pairwise(
     metric = manifest.metrics[spec.ranked]
     names = [measurement.entrant for measurement in contenders[:MAX_COMPARED]]
     is_turned = metric.direction == "minimize"
-    cells = standing.contrasts(range(len(names))).cells(smallest=spec.smallest_difference, is_turned=is_turned)
     difference = Column("difference", "A minus B", direction=metric.direction, glossary="difference", digits=3)
     notes = _notes(len(contenders), metric.title or spec.ranked)
     meta = {**drawn_meta(spec), "metric": spec.ranked, "contrast": "difference", **_power(standing, contenders),
             **_caveats(spec, words, ranked)}  # fmt: skip
-    return contrast_table(spec, names, contrast_field(difference), cells, notes, meta)
+    contrasts = standing.contrasts(range(len(names)))
+    return contrast_table(spec, names, difference, contrasts, notes, meta, is_turned=is_turned)
 
 
 def _notes(n_contenders: int, metric: str) -> Iterator[str]:
@@ -741,8 +743,9 @@ def _of_other_items(ranked: Ranked) -> Iterator[str]:
         return
     named = Counter(m.items for m in ranked.contenders if m.items)
     most, n_most = named.most_common(1)[0] if named else ("", 0)
+    is_majority = 2 * n_most > named.total()
     others = [m for m in ranked.contenders if m.items and m.items != most]
-    if n_most > 1 and others:
+    if is_majority and others:
         # Who lacks items may have none but those of the others: a digest of names does not tell.
         lacking = [m.entrant for m in others if m.coverage is not None and m.coverage.n_lacking]
         whole = [m.entrant for m in others if m.entrant not in lacking]
@@ -755,7 +758,8 @@ def _of_other_items(ranked: Ranked) -> Iterator[str]:
             "easier ones."
         )
     elif others:
-        yield "The benchmark says how many items there are and not which: no two entrants have the same ones."
+        few = f"no more than {n_most}" if n_most > 1 else "no two"
+        yield f"The benchmark says how many items there are and not which: {few} entrants have exactly the same ones."
 
 
 def _units(spec: EstimateBoard, shown: Sequence[Measurement]) -> Iterator[tuple[str, float]]:

@@ -27,7 +27,16 @@ from app.boards.columns import BoardRow, board_table, cell_at, ends_at
 from app.boards.coverage import Roster, rank_among
 from app.boards.remembered import remembered_pairs
 from app.boards.stability import PointsByTask, better_by_metric, family_of, stability_meta
-from app.boards.standing import CAVEATS, BoardStanding, draw_tasks, power_meta, stand, uncertainty_meta, unranked_places
+from app.boards.standing import (
+    CAVEATS,
+    BoardStanding,
+    draw_tasks,
+    filled_gaps,
+    power_meta,
+    stand,
+    uncertainty_meta,
+    unranked_places,
+)
 from app.boards.tables import (
     MAX_COMPARED,
     BoardTables,
@@ -146,7 +155,8 @@ def _standing(spec: Mean, ranking: "_Ranking", values: FloatArray) -> BoardStand
     points, level = ranking.sign * values.mean(axis=0), spec.uncertainty.level
     spread = DrawnSpread.of_means(spec.uncertainty, ranking.units, ranking.sign * values)
     widest = ranking.within.high - ranking.within.low
-    return stand(points, spread, level, widest=widest, smallest=spec.smallest_difference,
+    gaps = filled_gaps([ranking.roster.coverages[name] for name in ranking.roster.ranked], points)
+    return stand(points, spread, level, widest=widest, gaps=gaps, smallest=spec.smallest_difference,
                  over_snapshots=spec.over_snapshots)  # fmt: skip
 
 

@@ -322,10 +322,10 @@ class Among:
     def gaps(self, rank_by: str) -> Gaps | None:
         """Return the points of the ranked with the largest error of the clip in each of their own gaps.
 
-        None where nobody has one, or where gaps have the largest error anyway.
+        None where nobody has one.
         """
         names = self.roster.ranked
-        lacking = [at for at, name in enumerate(names) if self.roster.coverages[name].is_counted and self._lacks(name)]
+        lacking = [at for at, name in enumerate(names) if self._lacks(name)]
         if not lacking:
             return None
         columns = [self.cells.column(names[at]) for at in lacking]

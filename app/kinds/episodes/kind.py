@@ -56,7 +56,8 @@ def _on_units(part: EpisodesPart) -> Iterator[str]:
     if part.has_seeds() and part.shares_seeds():
         yield (
             "Seeds are declared as shared: one of the same number is taken for the same of everybody, and entrants are "
-            "compared seed by seed."
+            "compared seed by seed. The numbers are the submitters' word: two equals, one with its seeds numbered like "
+            "the other's, best by best, would be told apart in up to half of all cases."
         )
     elif part.has_seeds():
         declared = "declared as" if part.seeds else "taken for"

@@ -77,7 +77,8 @@ class EpisodesPart(KindPart):
         None,
         description="own: a seed is an entrant's own, such as that of its training, and says nothing of another"
         " entrant's seed of the same number; shared: a seed fixes what every entrant met with it, such as the"
-        " environment, so that entrants are compared seed by seed; own by default",
+        " environment, so that entrants are compared seed by seed, by numbers that a harness should give: who numbers"
+        " seeds like a rival's, best by best, gains; own by default",
     )
     items: Items | None = Field(None, description="which items belong together, where there are no seeds")
 

@@ -56,7 +56,7 @@ from app.boards.methods.weighted_rank.records import (
     unit_names,
 )
 from app.boards.stability import Elsewhere, among_others, other_owners
-from app.boards.standing import CAVEATS, BoardStanding, Gaps, power_meta, stand, unranked_places
+from app.boards.standing import CAVEATS, BoardStanding, Gaps, filled_gaps, power_meta, stand, unranked_places
 from app.boards.tables import (
     MAX_COMPARED,
     NO_ENDS,
@@ -129,7 +129,7 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
             spread,
             spec.uncertainty.level,
             widest=float(of.n_enrolled - 1),
-            gaps=_gaps(spec, of),
+            gaps=_gaps(spec, of) or filled_gaps([of.roster.coverages[name] for name in components.names], scored),
             smallest=spec.smallest_difference,
             over_snapshots=spec.over_snapshots,
         ),
