@@ -7,6 +7,7 @@ else.
 """
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,7 +17,21 @@ from app.manifest.model import Uncertainty
 from app.stats.arrays import FloatArray
 
 N_DATASETS, LEVEL, FIRST_SEED, AHEAD = 2_000, 0.95, 20_700_000, 2.0
-SIZES = ((2, 7), (3, 5), (3, 8), (5, 5), (5, 8), (5, 10), (5, 14), (5, 19), (5, 30), (20, 10), (20, 14), (20, 30))
+SIZES = (
+    (2, 7),
+    (2, 8),
+    (3, 5),
+    (3, 8),
+    (5, 5),
+    (5, 8),
+    (5, 10),
+    (5, 14),
+    (5, 19),
+    (5, 30),
+    (20, 10),
+    (20, 14),
+    (20, 30),
+)
 """Entrants and tasks."""
 DRAWN = Uncertainty(n_resamples=1_000)
 
@@ -28,7 +43,7 @@ def is_found(scores: FloatArray) -> tuple[bool, bool]:
     named = draw_named_tasks(DRAWN, [f"t{at}" for at in range(n_tasks)])
     if named is None:
         raise RuntimeError("a board without resamples separates nobody")
-    spread = DrawnSpread.of_units(named.means(ranks), n_tasks, are_ranks=True)
+    spread = replace(DrawnSpread.of_units(named.means(ranks), n_tasks, are_ranks=True), by_unit=ranks)
     sets = stand(ranks.mean(axis=0), spread, LEVEL).sets
     return sets is not None and bool(sets.separated.any()), sets is not None and bool(sets.separated[0, 1])
 

@@ -4,7 +4,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -405,13 +405,14 @@ class Precision:
 class DrawnSpread:
     """Replicates [n_resamples, n_entrants] of a board's scores, larger being better, each with its precision.
 
-    None for an entrant without replicates; its column holds its point. `wide` and `are_ranks`: see `AllPairs`.
+    None for an entrant without replicates; its column holds its point. `wide`, `are_ranks`, `by_unit`: see `AllPairs`.
     """
 
     replicates: FloatArray
     precision: Sequence[Precision | None]
     wide: FloatArray | None = None
     are_ranks: bool = False
+    by_unit: FloatArray | None = None
 
     @classmethod
     def of_units(cls, replicates: FloatArray, n_units: float, *, are_ranks: bool = False) -> "DrawnSpread":
@@ -434,7 +435,8 @@ class DrawnSpread:
         named = draw_named_tasks(drawn, units.names)
         if named is None or units.number() < MIN_DRAWN_UNITS:
             return None
-        return cls.of_units(named.means(units.jackknifed(values)), units.number(), are_ranks=are_ranks)
+        spread = cls.of_units(named.means(units.jackknifed(values)), units.number(), are_ranks=are_ranks)
+        return replace(spread, by_unit=units.totals(values)) if are_ranks else spread
 
     @property
     def freedom(self) -> FloatArray:

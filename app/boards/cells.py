@@ -27,7 +27,7 @@ class CellMatrix:
 
     `elsewhere` holds the entrants with rows, but none on the board's tasks. `uncommon` holds the tasks of an open list
     that the board leaves out, because too few of the owners have them (`app.boards.coverage`), `unseen` those of a
-    closed list that nobody has a row for.
+    closed list that nobody has a value for.
     """
 
     tasks: tuple[str, ...]
@@ -47,7 +47,7 @@ class CellMatrix:
             why = "fewer than half of the submitters have them, or of those who came first"
             yield f"Left out, because {why}: {names_in_words(self.uncommon)}."
         if self.unseen:
-            yield f"Tasks on which nobody has a row: {names_in_words(self.unseen)}."
+            yield f"Tasks on which nobody has a result: {names_in_words(self.unseen)}."
 
     def without_common_task(self) -> list[str]:
         """Return the entrants, most gaps first, that must be removed for the others to have a task in common.
@@ -109,8 +109,9 @@ def build_cells(manifest: Manifest, spec: Leaderboard, scores: ScoreTable, metri
     rows = Pivot(scores)
     declared = manifest.task_ids() if spec.tasks is None else spec.tasks
     known = scores.task.words if declared is None else declared
-    # As in fev's pivot table, a task without any row is left out: it is missing for everybody alike.
-    used = rows.used_tasks()
+    # As in fev's pivot table, a task without any result is left out: it is missing for everybody alike. Else a row
+    # without a value would make a task of the board on which all others tie.
+    used = rows.with_value(metric) or rows.used_tasks()
     tasks = _in_order(manifest, spec, [task for task in known if task in used])
     if not len(scores):
         raise BoardUnavailable(Unavailable.NO_SUBMISSION, "No submission has been admitted yet.")
@@ -209,6 +210,11 @@ class Pivot:
     def used_tasks(self) -> set[str]:
         """Return the tasks that have a row."""
         return set(self.scores.task.words) if self.is_whole else _used(self.scores.task)
+
+    def with_value(self, metric: str) -> set[str]:
+        """Return the tasks on which anybody has a value of a metric."""
+        has = ~np.isnan(self.scores.value(metric))
+        return self.used_tasks() if has.all() else _used(self.scores.task.take(has))
 
     def with_rows(self, tasks: Sequence[str]) -> tuple[str, ...]:
         """Return who has a row on any of some tasks, by name.

@@ -33,7 +33,8 @@ def pool_of(named: Sequence[str], entrants: Sequence[str], complete: BoolArray) 
     """
     found = np.flatnonzero(np.isin(entrants, list(named)) & complete)
     if len(found) < 2:
-        reason = f"Of the opponents {names_in_words(named)} {count(len(found), 'entrant')} with every task is here yet."
+        have = "has" if len(found) == 1 else "have"
+        reason = f"Of the opponents {names_in_words(named)} {len(found):,} {have} every task yet."
         raise BoardUnavailable(Unavailable.INCOMPLETE, f"{reason} Scores are counted against at least two.")
     return found
 

@@ -397,7 +397,7 @@ def stand(
     if spread is None or len(points) < 2 or all(each is None for each in spread.precision):
         return BoardStanding(points, ranks, level, are_logs=are_logs)
     all_pairs = AllPairs(points, spread.replicates, spread.freedom, spread.inflation, spread.wide, spread.are_ranks,
-                        over_snapshots)  # fmt: skip
+                        over_snapshots, spread.by_unit)  # fmt: skip
     above = None if gaps is None else behind_whom(points, gaps, all_pairs.has_spread)
     # A version of before may say that no skill matters.
     matters = float(log_points(np.minimum(smallest, 1.0))) if are_logs and smallest is not None else smallest

@@ -17,7 +17,7 @@ from heapq import heappushpop
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.special import chdtri, nctdtrinc, ndtr, ndtri, stdtr, stdtrit
+from scipy.special import bdtrc, chdtri, nctdtrinc, ndtr, ndtri, stdtr, stdtrit
 
 from app.stats.arrays import (
     BoolArray,
@@ -129,7 +129,9 @@ class AllPairs:
     standard error, or the same in every resample, though a little more would turn it; so a size is at most WIDER times
     the normal quantile of the share in which it is turned there.
     `are_ranks` says that scores are means of ranks, wins or points per unit. Over a few units these may differ by the
-    same step by chance, so a size is at most that of a sign test in which every unit has the same sign.
+    same step by chance, so a size is at most that of a sign test in which every unit has the same sign. `by_unit`
+    [n_units, n_entrants] are these ranks, wins or points of each unit, in any scale: a unit on which two tie has no
+    sign, and of two entrants alone, who can only win or lose a unit, the size is at most that of the sign test itself.
     `over_snapshots` means that the tail of a difference is that of its largest size at any look, however often one
     looks while units are added: `reach_over_looks` instead of Student's quantile.
     Raises InvalidArgument for arrays of mismatched shapes, for a number that is not finite, and for freedom below 1.
@@ -142,6 +144,7 @@ class AllPairs:
     wide: FloatArray | None = None
     are_ranks: bool = False
     over_snapshots: bool = False
+    by_unit: FloatArray | None = None
 
     def __post_init__(self) -> None:
         require_shape("points", self.points, "[n_entrants]")
@@ -251,12 +254,44 @@ class AllPairs:
         return np.asarray(np.minimum(self._sizes(EVERY), turned))
 
     def _at_most_signs(self) -> FloatArray | None:
-        steps, place = self._grid
-        if not len(steps) or steps.min() >= MANY_SIGNS:
+        steps, _ = self._grid
+        if not len(steps) or (steps.min() >= MANY_SIGNS and self._few_signs is None):
             return None
-        tails = np.maximum(ndtr(-self._sign_test(steps)), np.finfo(np.float64).tiny)
-        most = self._reaches(steps, tails)[np.minimum(place[:, None], place[None, :])]
+        most = self._reaches(self.pair_freedom(EVERY), self._sign_tails(np.arange(len(self.points))))
         return np.asarray(np.minimum(self._sizes(EVERY), most))
+
+    def _sign_tails(self, at: IntArray) -> FloatArray:
+        """Return the least one-sided tail that a difference of each pair can have for its signs, [n_at, n_at]."""
+        steps, _ = self._grid
+        tails = np.full((len(at), len(at)), np.finfo(np.float64).tiny)
+        if len(steps) and steps.min() < MANY_SIGNS:
+            tails = np.maximum(tails, self._by_freedom(at, lambda freedom: ndtr(-self._sign_test(freedom))))
+        return tails if self._few_signs is None else np.maximum(tails, self._few_signs[np.ix_(at, at)])
+
+    @cached_property
+    def _few_signs(self) -> FloatArray | None:
+        """Return the same for pairs that differ on few units, 0 for others, [n_entrants, n_entrants]; None without."""
+        if self.by_unit is None:
+            return None
+        units = np.round(self.by_unit, 9)
+        n_ties = np.zeros(len(self.points), dtype=np.int64)
+        for of_unit in units:
+            _, value, n_alike = np.unique(of_unit, return_inverse=True, return_counts=True)
+            n_ties += n_alike[value] > 1
+        # A pair ties on no more units than either of its two ties with anybody.
+        few = np.flatnonzero(len(units) - n_ties <= MANY_SIGNS)
+        if len(few) < 2:
+            return None
+        n_signs = np.zeros((len(few), len(few)))
+        for of_unit in units[:, few]:
+            n_signs += of_unit[:, None] != of_unit[None, :]
+        own = np.minimum(ndtr(-self._sign_test(n_signs - 1.0)), 0.5)
+        if len(self.points) == 2 and not self.over_snapshots:
+            n_won = (units[:, [0]] > units[:, [1]]).sum()
+            own[:] = bdtrc(max(n_won, n_signs[0, 1] - n_won) - 1.0, int(n_signs[0, 1]), 0.5)
+        tails = np.zeros((len(self.points), len(self.points)))
+        tails[np.ix_(few, few)] = np.where(n_signs <= MANY_SIGNS, own, 0.0)
+        return tails
 
     def strips(self, n_rows: int) -> Iterator[slice]:
         """Yield a few rows at a time, so that intermediate arrays stay in the processor's cache."""
@@ -346,6 +381,8 @@ class AllPairs:
         tails = np.empty(sizes.shape)
         tails[upper] = np.where(np.isinf(sizes[upper]), of_signs[upper], self._tails(freedom[upper], sizes[upper]))
         tails.T[upper] = tails[upper]
+        if self._few_signs is not None:
+            tails = np.maximum(tails, self._few_signs[np.ix_(at, at)])
         values: FloatArray = np.where(self.differences(at, at) == 0.0, 1.0, np.minimum(1.0, 2.0 * tails))
         return values
 
@@ -359,7 +396,8 @@ class AllPairs:
         quantiles = self._by_freedom(at, lambda freedom: self._reaches(freedom, tail))
         with np.errstate(invalid="ignore"):  # over snapshots few units reach no quantile, however small the error
             margins = quantiles * self.errors(at, at)
-        return np.where((margins > 0.0) & self.can_be_apart(-float(ndtri(tail)), at), margins, np.nan)
+        is_chance = self._sign_tails(at) >= tail if self.are_ranks else np.zeros(margins.shape, dtype=np.bool_)
+        return np.where((margins > 0.0) & ~is_chance, margins, np.nan)
 
     def one_look(self, critical: float) -> float:
         """Return the critical value by which a single look reaches as far, at the median degrees of freedom."""

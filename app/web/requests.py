@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import unquote_plus
 
 from fastapi import UploadFile
@@ -21,6 +21,7 @@ from app.files.tables import BEYOND, is_storable
 from app.files.uploads import SentFile
 from app.names import TEXT_RULE, clip_for_message, has_plain_lines, is_plain_text, nearest
 from app.web.forms import FIELDS, FILES, is_form
+from app.web.views import refuse_respelled_number
 
 YAML_TYPES = (
     "application/yaml",
@@ -163,13 +164,6 @@ def refuse_beyond(number: float) -> float:
     """Return a number that is no larger than any may be. Raises ValueError."""
     if not is_storable(number):
         raise ValueError(BEYOND)
-    return number
-
-
-def refuse_respelled_number(number: Any) -> Any:
-    """Return a number, or its digits as they are written here: one thing has one address. Raises ValueError."""
-    if isinstance(number, str) and (not number.isascii() or not number.isdigit() or number.startswith("0")):
-        raise ValueError("expected the digits of a number from 1, and nothing else")
     return number
 
 

@@ -621,7 +621,7 @@ def withdraw_as(
 
 
 def _number(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > 18:
+    if not text.isascii() or not text.isdigit() or text.startswith("0") or len(text) > 18:
         raise NotFound(f"There is no submission {text[:40]}.")
     return int(text)
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import Depends, Query, Request
+from pydantic import BeforeValidator
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
@@ -160,10 +161,17 @@ def _about(view: TableView) -> dict[str, Any]:
     }
 
 
+def refuse_respelled_number(number: Any) -> Any:
+    """Return a number, or its digits as they are written here: one thing has one address. Raises ValueError."""
+    if isinstance(number, str) and (not number.isascii() or not number.isdigit() or number.startswith("0")):
+        raise ValueError("expected the digits of a number from 1, and nothing else")
+    return number
+
+
 FieldsTo = Annotated[
     int | None, Query(ge=0, le=2**53, description="with a snapshot: the last change of entrants' fields that counts")
 ]
-SnapshotNumber = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
+SnapshotNumber = Annotated[int | None, Query(ge=1, le=2**31 - 1), BeforeValidator(refuse_respelled_number)]
 MAX_WANTED = 100
 Names = Annotated[list[str] | None, Query(max_length=MAX_WANTED)]
 RowLinks = Mapping[str, Callable[[str], str]]

@@ -1,6 +1,7 @@
 """Borda points, mean over groups, mean win rate and mean rank, worked by hand on three tasks."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,17 @@ def table(cells: dict[str, Sequence[float]], tasks: Sequence[str] = ("a", "b", "
 def board(declared: Manifest, cells: dict[str, Sequence[float]]) -> Table:
     """Return the board of these cells."""
     return compute_board(declared, declared.leaderboards[0], table(cells)).leaderboard
+
+
+def joined(first: ScoreTable, second: ScoreTable) -> ScoreTable:
+    """Return the rows of both, which have the same words."""
+    of_rows = ("values", "leaked", "file", "row")
+    both = {name: np.concatenate([getattr(each, name) for each in (first, second)]) for name in of_rows}
+    entrant, task = (
+        Coded(getattr(first, name).words, np.concatenate([getattr(each, name).codes for each in (first, second)]))
+        for name in ("entrant", "task")
+    )
+    return replace(first, entrant=entrant, task=task, **both)
 
 
 def shown(result: Table, column: str) -> dict[str, tuple[Any, Any]]:
@@ -224,7 +236,40 @@ def test_what_is_filled_is_not_called_a_result(method: str) -> None:
     notes = ("3 entrants on 3 tasks; 1 has a result on every one.", filled)
     assert tables.leaderboard.notes[:2] == notes
     assert filled in tables.pairwise.notes
-    assert ("Tasks on which nobody has a row: d." in tables.leaderboard.notes) == ("groups" not in method)
+    assert ("Tasks on which nobody has a result: d." in tables.leaderboard.notes) == ("groups" not in method)
+
+
+@pytest.mark.parametrize("method", ["borda", "mean_rank", "mean_win_rate"])
+@pytest.mark.parametrize("grid", ["", "\ngrid: {absent: worst}"])
+def test_a_row_without_a_value_makes_no_task_of_the_board(method: str, grid: str) -> None:
+    """Whoever sends it, all would tie there, and ties are no evidence that anybody is better elsewhere."""
+    tasks = tuple("abcdefghi")
+    declared = manifest(f"method: {method}", "[" + ", ".join(f"{{id: {task}}}" for task in tasks) + "]" + grid,
+                        "maximize, min: 0, max: 9")  # fmt: skip
+    sent = table({"X": [5.0] * 5, "Y": [4.0] * 5}, tasks)
+    nulls = replace(table({"X": [0.0] * 9, "Y": [0.0] * 9}, tasks).take(np.arange(5, 9)), values=np.full((4, 1), NAN))
+    boards = [compute_board(declared, declared.leaderboards[0], each) for each in (sent, joined(sent, nulls))]
+
+    pairs = [None if board.pairwise is None else tuple(board.pairwise.rows) for board in boards]
+    assert pairs[0] == pairs[1]
+    assert (pairs[0] is None) is (not grid and method != "borda")
+
+
+@pytest.mark.parametrize(
+    ("n_tied", "n_won", "n_lost", "p"),
+    [(4, 5, 0, 2 / 2**5), (10, 6, 0, 2 / 2**6), (0, 7, 1, 2 * 9 / 2**8), (0, 8, 0, 2 / 2**8), (20, 8, 0, 2 / 2**8)],
+)
+def test_of_two_entrants_a_tie_has_no_sign_and_wins_are_counted(n_tied: int, n_won: int, n_lost: int, p: float) -> None:
+    """By Student's t four ties beside five wins make 0.0135 of 0.0625, and seven wins of eight are 0.0198."""
+    tasks = tuple(f"t{at:02d}" for at in range(n_tied + n_won + n_lost))
+    declared = manifest("method: borda", "[" + ", ".join(f"{{id: {task}}}" for task in tasks) + "]")
+    cells = {"X": [1.0] * n_won + [-1.0] * n_lost + [0.0] * n_tied, "Y": [0.0] * len(tasks)}
+    result = compute_board(declared, declared.leaderboards[0], table(cells, tasks))
+    assert result.pairwise is not None
+
+    found = next(row for row in result.pairwise.records() if (row["entrant_a"], row["entrant_b"]) == ("X", "Y"))
+    assert found["p_value"] == pytest.approx(p)
+    assert found["separable"] is (p < 0.025)
 
 
 def test_that_no_results_would_do_is_not_said_where_others_would() -> None:
