@@ -223,6 +223,7 @@ def _pairwise(
 
 RESAMPLED = "resampled differences, drawn by name"
 TEST = "t test of the difference over resamples"
+TEST_OF_RANKS = f"{TEST}, and no less than a sign test of few units"
 
 
 def contrast_field(column: Column, *, ends_title: str | None = None) -> tuple[FrameField[ComparedPair], ...]:

@@ -28,7 +28,7 @@ from app.boards.opponents import pool_note, pool_of, shares_against, without_own
 from app.boards.remembered import remembered_pairs
 from app.boards.stability import PointsByTask, better_by_metric, family_of, no_others, stability_meta
 from app.boards.standing import CAVEATS, BoardStanding, Contrasts, Gaps, power_meta, stand, uncertainty_meta
-from app.boards.tables import MAX_COMPARED, BoardTables, TaskPairs, pairs_beside, pairwise_notes
+from app.boards.tables import MAX_COMPARED, TEST_OF_RANKS, BoardTables, TaskPairs, pairs_beside, pairwise_notes
 from app.boards.units import NO_UNITS, TaskUnits
 from app.manifest.model import Leaderboard, Manifest, MetricName, Name, Task
 from app.names import count, names_in_words, repeated
@@ -230,6 +230,7 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     notes = (*_notes(sheet, given), *on_units, *pairs.notes())
     board = board_table(spec, fields, _placed(sheet, given, contenders, standing), notes, meta | of_first)
     of_pairs = meta | power_meta(standing) | _score(spec, given)
+    of_pairs |= {"test": TEST_OF_RANKS} if spec.is_of_opponents else {}
     of_pairs[CAVEATS] = [*sheet.roster.filled_notes(), *given.of_pairs, *on_units]
     return BoardTables(board, pairs_beside(spec, partial(pairs.table, spec, of_pairs, len(names))))
 

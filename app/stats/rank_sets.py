@@ -9,6 +9,7 @@ Why: docs/adr/008-rank-sets.md.
 """
 
 import math
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -48,6 +49,11 @@ DEVIATIONS = 2.0
 MANY_SIGNS, MANY_RANKS = 14.0, 40.0
 """With so many degrees of freedom a sign test of all units is no bound for ranks any more, and with the second number
 the quantile of the resamples holds of them: `bench.ranks`."""
+
+SMALLEST_TAIL = 1e-100
+
+MOST_EXACT_PAIRED = 200
+"""Among more entrants the level of all pairs lies far beyond the sign test of few units."""
 
 WIDER = 3.0
 """How far replicates of discrete scores are spread: a difference of nine standard errors is then turned in one of a
@@ -131,7 +137,8 @@ class AllPairs:
     `are_ranks` says that scores are means of ranks, wins or points per unit. Over a few units these may differ by the
     same step by chance, so a size is at most that of a sign test in which every unit has the same sign. `by_unit`
     [n_units, n_entrants] are these ranks, wins or points of each unit, in any scale: a unit on which two tie has no
-    sign, and of two entrants alone, who can only win or lose a unit, the size is at most that of the sign test itself.
+    sign, and of two who differ by one step wherever they do, and so only win or lose a unit, the size is at most that
+    of the sign test itself.
     `over_snapshots` means that the tail of a difference is that of its largest size at any look, however often one
     looks while units are added: `reach_over_looks` instead of Student's quantile.
     Raises InvalidArgument for arrays of mismatched shapes, for a number that is not finite, and for freedom below 1.
@@ -257,13 +264,16 @@ class AllPairs:
         steps, _ = self._grid
         if not len(steps) or (steps.min() >= MANY_SIGNS and self._few_signs is None):
             return None
-        most = self._reaches(self.pair_freedom(EVERY), self._sign_tails(np.arange(len(self.points))))
+        tails = self._sign_tails(np.arange(len(self.points)))
+        # Of a tail as small as none scipy's quantile is of either sign.
+        is_known = tails >= SMALLEST_TAIL
+        most = np.where(is_known, self._reaches(self.pair_freedom(EVERY), np.where(is_known, tails, 0.5)), np.inf)
         return np.asarray(np.minimum(self._sizes(EVERY), most))
 
     def _sign_tails(self, at: IntArray) -> FloatArray:
-        """Return the least one-sided tail that a difference of each pair can have for its signs, [n_at, n_at]."""
+        """Return the least one-sided tail that a difference of each pair can have for its signs, [n_at, n_at], or 0."""
         steps, _ = self._grid
-        tails = np.full((len(at), len(at)), np.finfo(np.float64).tiny)
+        tails = np.zeros((len(at), len(at)))
         if len(steps) and steps.min() < MANY_SIGNS:
             tails = np.maximum(tails, self._by_freedom(at, lambda freedom: ndtr(-self._sign_test(freedom))))
         return tails if self._few_signs is None else np.maximum(tails, self._few_signs[np.ix_(at, at)])
@@ -286,9 +296,16 @@ class AllPairs:
         for of_unit in units[:, few]:
             n_signs += of_unit[:, None] != of_unit[None, :]
         own = np.minimum(ndtr(-self._sign_test(n_signs - 1.0)), 0.5)
-        if len(self.points) == 2 and not self.over_snapshots:
-            n_won = (units[:, [0]] > units[:, [1]]).sum()
-            own[:] = bdtrc(max(n_won, n_signs[0, 1] - n_won) - 1.0, int(n_signs[0, 1]), 0.5)
+        if len(few) <= MOST_EXACT_PAIRED and not self.over_snapshots:
+            # Two who differ by one step wherever they differ only win or lose a unit.
+            apart = units[:, few, None] - units[:, None, few]
+            sizes = np.where(apart != 0.0, np.abs(apart), np.nan)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)  # of no unit on which two differ
+                is_one = np.nanmax(sizes, axis=0) - np.nanmin(sizes, axis=0) < 1e-6
+            n_won = (apart > 0.0).sum(axis=0)
+            more = np.maximum(n_won, n_signs - n_won)
+            own = np.where(is_one, np.minimum(bdtrc(more - 1.0, n_signs.astype(np.int64), 0.5), 0.5), own)
         tails = np.zeros((len(self.points), len(self.points)))
         tails[np.ix_(few, few)] = np.where(n_signs <= MANY_SIGNS, own, 0.0)
         return tails

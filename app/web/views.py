@@ -163,13 +163,18 @@ def _about(view: TableView) -> dict[str, Any]:
 
 def refuse_respelled_number(number: Any) -> Any:
     """Return a number, or its digits as they are written here: one thing has one address. Raises ValueError."""
-    if isinstance(number, str) and (not number.isascii() or not number.isdigit() or number.startswith("0")):
-        raise ValueError("expected the digits of a number from 1, and nothing else")
+    is_other = isinstance(number, str) and not (
+        number.isascii() and number.isdigit() and number == str(int(number[:99]))
+    )
+    if is_other:
+        raise ValueError("expected the digits of a number, and nothing else")
     return number
 
 
 FieldsTo = Annotated[
-    int | None, Query(ge=0, le=2**53, description="with a snapshot: the last change of entrants' fields that counts")
+    int | None,
+    Query(ge=0, le=2**53, description="with a snapshot: the last change of entrants' fields that counts"),
+    BeforeValidator(refuse_respelled_number),
 ]
 SnapshotNumber = Annotated[int | None, Query(ge=1, le=2**31 - 1), BeforeValidator(refuse_respelled_number)]
 MAX_WANTED = 100

@@ -259,17 +259,24 @@ def test_a_row_without_a_value_makes_no_task_of_the_board(method: str, grid: str
     ("n_tied", "n_won", "n_lost", "p"),
     [(4, 5, 0, 2 / 2**5), (10, 6, 0, 2 / 2**6), (0, 7, 1, 2 * 9 / 2**8), (0, 8, 0, 2 / 2**8), (20, 8, 0, 2 / 2**8)],
 )
-def test_of_two_entrants_a_tie_has_no_sign_and_wins_are_counted(n_tied: int, n_won: int, n_lost: int, p: float) -> None:
-    """By Student's t four ties beside five wins make 0.0135 of 0.0625, and seven wins of eight are 0.0198."""
+@pytest.mark.parametrize("others", [{}, {"Z": -5.0}])
+def test_a_tie_has_no_sign_and_wins_are_counted(
+    n_tied: int, n_won: int, n_lost: int, p: float, others: dict[str, float]
+) -> None:
+    """By Student's t four ties beside five wins make 0.0135 of 0.0625, and seven wins of eight are 0.0198.
+
+    Also beside a third, who is last everywhere.
+    """
     tasks = tuple(f"t{at:02d}" for at in range(n_tied + n_won + n_lost))
     declared = manifest("method: borda", "[" + ", ".join(f"{{id: {task}}}" for task in tasks) + "]")
-    cells = {"X": [1.0] * n_won + [-1.0] * n_lost + [0.0] * n_tied, "Y": [0.0] * len(tasks)}
+    last = {name: [value] * len(tasks) for name, value in others.items()}
+    cells = {"X": [1.0] * n_won + [-1.0] * n_lost + [0.0] * n_tied, "Y": [0.0] * len(tasks), **last}
     result = compute_board(declared, declared.leaderboards[0], table(cells, tasks))
     assert result.pairwise is not None
 
     found = next(row for row in result.pairwise.records() if (row["entrant_a"], row["entrant_b"]) == ("X", "Y"))
     assert found["p_value"] == pytest.approx(p)
-    assert found["separable"] is (p < 0.025)
+    assert found["separable"] is (p < (0.008 if others else 0.025))
 
 
 def test_that_no_results_would_do_is_not_said_where_others_would() -> None:

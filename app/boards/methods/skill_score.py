@@ -50,6 +50,7 @@ from app.boards.standing import (
 from app.boards.tables import (
     MAX_COMPARED,
     NO_ENDS,
+    TEST_OF_RANKS,
     BoardTables,
     TableMethod,
     TaskPairs,
@@ -704,6 +705,7 @@ def _pairwise(
     if own.rank_by == "skill_score" and scored_against is not None:
         meta["scored_against"] = scored_against
     meta |= {CAVEATS: list(caveats)} if caveats else {}
+    meta |= {"test": TEST_OF_RANKS} if own.rank_by == "win_rate" else {}
     notes = pairwise_notes(len(names), n_entrants)
     return compared.table(spec, compared.effect(SKILL), column, notes, meta)
 
