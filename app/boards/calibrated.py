@@ -436,7 +436,7 @@ class DrawnSpread:
         if named is None or units.number() < MIN_DRAWN_UNITS:
             return None
         spread = cls.of_units(named.means(units.jackknifed(values)), units.number(), are_ranks=are_ranks)
-        return replace(spread, by_unit=units.totals(values)) if are_ranks else spread
+        return replace(spread, by_unit=units.means(values)) if are_ranks else spread
 
     @property
     def freedom(self) -> FloatArray:

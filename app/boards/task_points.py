@@ -359,7 +359,7 @@ class _Contenders:
         most = np.minimum(freedom, n_units - 1.0).tolist()
         of_each = zip(self.sheet.roster.not_asked(self.names).tolist(), most, strict=True)
         precision = [None if n else Precision(each, inflation) for n, each in of_each]
-        by_unit = self.sheet.units.totals(self.points) if spec.is_of_opponents else None
+        by_unit = self.sheet.units.means(self.points) if spec.is_of_opponents else None
         return DrawnSpread(means, precision, are_ranks=spec.is_of_opponents, by_unit=by_unit)
 
     def _freedom(self, factors: FloatArray) -> FloatArray:

@@ -55,11 +55,12 @@ class TaskUnits:
         """Return the position of each task's unit among the units in the order of their names, [n_tasks]."""
         return np.unique(np.array(self.names, dtype=np.str_), return_inverse=True)[1].reshape(-1).astype(np.int64)
 
-    def totals(self, values: FloatArray) -> FloatArray:
-        """Return the sums over the tasks of each unit, [n_units, n_entrants], of values [n_tasks, n_entrants]."""
-        found = np.zeros((int(self.place.max()) + 1, values.shape[1]))
+    def means(self, values: FloatArray) -> FloatArray:
+        """Return the means over the tasks of each unit, [n_units, n_entrants], of values [n_tasks, n_entrants]."""
+        n_tasks = np.bincount(self.place)
+        found = np.zeros((len(n_tasks), values.shape[1]))
         np.add.at(found, self.place, values)
-        return found
+        return found / n_tasks[:, None]
 
     @cached_property
     def are_tasks(self) -> bool:

@@ -137,8 +137,8 @@ class AllPairs:
     `are_ranks` says that scores are means of ranks, wins or points per unit. Over a few units these may differ by the
     same step by chance, so a size is at most that of a sign test in which every unit has the same sign. `by_unit`
     [n_units, n_entrants] are these ranks, wins or points of each unit, in any scale: a unit on which two tie has no
-    sign, and of two who differ by one step wherever they do, and so only win or lose a unit, the size is at most that
-    of the sign test itself.
+    sign, and of two who differ by one step wherever they do, or are alone, and so only win or lose a unit, the size is
+    at most that of the sign test itself.
     `over_snapshots` means that the tail of a difference is that of its largest size at any look, however often one
     looks while units are added: `reach_over_looks` instead of Student's quantile.
     Raises InvalidArgument for arrays of mismatched shapes, for a number that is not finite, and for freedom below 1.
@@ -297,7 +297,8 @@ class AllPairs:
             n_signs += of_unit[:, None] != of_unit[None, :]
         own = np.minimum(ndtr(-self._sign_test(n_signs - 1.0)), 0.5)
         if len(few) <= MOST_EXACT_PAIRED and not self.over_snapshots:
-            # Two who differ by one step wherever they differ only win or lose a unit.
+            # Two who differ by one step wherever they differ only win or lose a unit, as two alone do, whatever the
+            # units weigh.
             apart = units[:, few, None] - units[:, None, few]
             sizes = np.where(apart != 0.0, np.abs(apart), np.nan)
             with warnings.catch_warnings():
@@ -305,6 +306,7 @@ class AllPairs:
                 is_one = np.nanmax(sizes, axis=0) - np.nanmin(sizes, axis=0) < 1e-6
             n_won = (apart > 0.0).sum(axis=0)
             more = np.maximum(n_won, n_signs - n_won)
+            is_one |= len(self.points) == 2
             own = np.where(is_one, np.minimum(bdtrc(more - 1.0, n_signs.astype(np.int64), 0.5), 0.5), own)
         tails = np.zeros((len(self.points), len(self.points)))
         tails[np.ix_(few, few)] = np.where(n_signs <= MANY_SIGNS, own, 0.0)

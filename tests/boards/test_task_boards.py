@@ -279,6 +279,21 @@ def test_a_tie_has_no_sign_and_wins_are_counted(
     assert found["separable"] is (p < (0.008 if others else 0.025))
 
 
+@pytest.mark.parametrize("others", [{}, {"Z": -5.0}])
+def test_a_family_of_two_wins_no_more_than_one_sign(others: dict[str, float]) -> None:
+    """Seven of eight families, of which the larger one is won: as tasks alone, chance in seven of a hundred cases."""
+    tasks = tuple("abcdefghi")
+    families = ", ".join(f"{{id: {task}, family: f{'a' if task == 'b' else task}}}" for task in tasks)
+    declared = manifest("method: borda", f"[{families}]")
+    cells = {"X": [1.0] * 8 + [-1.0], "Y": [0.0] * 9, **{name: [value] * 9 for name, value in others.items()}}
+    result = compute_board(declared, declared.leaderboards[0], table(cells, tasks))
+    assert result.pairwise is not None
+
+    found = next(row for row in result.pairwise.records() if (row["entrant_a"], row["entrant_b"]) == ("X", "Y"))
+    assert found["p_value"] == pytest.approx(2 * 9 / 2**8)
+    assert (found["separable"], found["advantage_lower"]) == (False, None)
+
+
 def test_that_no_results_would_do_is_not_said_where_others_would() -> None:
     """One order on each of eight tasks is more than chance for three entrants, however mixed it is on this board."""
     tasks = tuple("abcdefgh")
