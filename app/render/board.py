@@ -343,9 +343,11 @@ class BoardRows:
     def _remarks(self, row: Row) -> Iterator[tuple[str, str]]:
         if not self._is_apart(row) and (gap := self.gap(row)):
             yield gap, self._if_filled(row)
-        lost = self._number(row, "num_failures") and self._number(row, "n_absent") + self._number(row, "n_failed")
-        if failed := max(lost, self._number(row, "num_failures")) or self._number(row, "n_failed"):
-            yield f"{failed:,} missing", f"{count(failed, 'result')} missing or without a value"
+        missing = self._number(row, "n_failed")
+        if failed := self._number(row, "num_failures"):
+            missing = max(failed, missing + self._number(row, "n_absent"))
+        if missing:
+            yield f"{missing:,} missing", f"{count(missing, 'result')} missing or without a value"
         elif imputed := self._number(row, "n_imputed"):
             yield f"{imputed:,} imputed", f"{count(imputed, 'result')} filled in by the board's rule"
         if leaked := self._number(row, "n_leaked"):

@@ -876,7 +876,9 @@ def tally(table: Table) -> list[Count]:
     Nothing absent is worth saying; of what else may go wrong only what did is shown. What a board's method calls failed
     is absent or without a value: it is counted once.
     """
-    names = [name for name in table.column_names() if name != "num_failures" or "n_absent" not in table.column_names()]
+    names = set(table.column_names())
+    if "n_absent" in names:
+        names.discard("num_failures")
     counts = [Count(_total(table, name), word, anchor) for name, word, anchor in COUNTS if name in names]
     return [count for count in counts if count.text != "0" or count.word in ALWAYS]
 

@@ -9,7 +9,6 @@ Why: docs/adr/008-rank-sets.md.
 """
 
 import math
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -300,14 +299,14 @@ class AllPairs:
             # Two who differ by one step wherever they differ only win or lose a unit, as two alone do, whatever the
             # units weigh.
             apart = units[:, few, None] - units[:, None, few]
-            sizes = np.where(apart != 0.0, np.abs(apart), np.nan)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", RuntimeWarning)  # of no unit on which two differ
-                is_one = np.nanmax(sizes, axis=0) - np.nanmin(sizes, axis=0) < 1e-6
-            n_won = (apart > 0.0).sum(axis=0)
+            sizes, n_won = np.abs(apart), (apart > 0.0).sum(axis=0)
+            are_one = sizes.max(axis=0) < np.where(sizes > 0.0, sizes, np.inf).min(axis=0) + 1e-6
             more = np.maximum(n_won, n_signs - n_won)
-            is_one |= len(self.points) == 2
-            own = np.where(is_one, np.minimum(bdtrc(more - 1.0, n_signs.astype(np.int64), 0.5), 0.5), own)
+            own = np.where(
+                are_one | (len(self.points) == 2),
+                np.minimum(bdtrc(more - 1.0, n_signs.astype(np.int64), 0.5), 0.5),
+                own,
+            )
         tails = np.zeros((len(self.points), len(self.points)))
         tails[np.ix_(few, few)] = np.where(n_signs <= MANY_SIGNS, own, 0.0)
         return tails

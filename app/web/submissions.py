@@ -76,7 +76,7 @@ from app.web.requests import (
     refuse_unknown,
 )
 from app.web.state import SessionDep, State, StateDep
-from app.web.views import NO_STORE, WantedDep, csv_answer, json_answer, page, refuse_other_formats, split_format
+from app.web.views import DIGITS, NO_STORE, WantedDep, csv_answer, json_answer, page, refuse_other_formats, split_format
 
 Claims = dict[Line, dict[Line, Finite]]
 
@@ -621,7 +621,7 @@ def withdraw_as(
 
 
 def _number(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or text.startswith("0") or len(text) > 18:
+    if not DIGITS.fullmatch(text) or len(text) > 18:
         raise NotFound(f"There is no submission {text[:40]}.")
     return int(text)
 
