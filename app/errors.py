@@ -96,7 +96,6 @@ class Unavailable(StrEnum):
     BASELINE_ABSENT = "baseline_absent"
     BASELINE_INCOMPLETE = "baseline_incomplete"
     BASELINE_ZERO = "baseline_zero"
-    LEAKAGE_MODEL_ABSENT = "leakage_model_absent"
     LEAKAGE_MODEL_LEAKED = "leakage_model_leaked"
     INCOMPLETE = "incomplete"
     NO_COMMON_TASK = "no_common_task"

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -27,7 +27,7 @@ class CellMatrix:
 
     `elsewhere` holds the entrants with rows, but none on the board's tasks. `uncommon` holds the tasks of an open list
     that the board leaves out, because too few of the owners have them (`app.boards.coverage`), `unseen` those of a
-    closed list that nobody has a value for.
+    closed list that nobody has a value for, and `without_baseline` those that somebody has, but not the baseline.
     """
 
     tasks: tuple[str, ...]
@@ -38,27 +38,31 @@ class CellMatrix:
     elsewhere: tuple[str, ...] = ()
     uncommon: tuple[str, ...] = ()
     unseen: tuple[str, ...] = ()
+    without_baseline: tuple[str, ...] = ()
 
     def notes(self) -> Iterator[str]:
         """Yield who has rows on no task of the board, and so failed at none, and which tasks it leaves out."""
         if self.elsewhere:
-            yield f"Not on this board, without a row on its tasks: {names_in_words(self.elsewhere)}."
+            yield f"Not on this board, without a row on the tasks that it counts: {names_in_words(self.elsewhere)}."
         if self.uncommon:
             why = "fewer than half of the submitters have them, or of those who came first"
             yield f"Left out, because {why}: {names_in_words(self.uncommon)}."
         if self.unseen:
-            yield f"Tasks on which nobody has a result: {names_in_words(self.unseen)}."
+            yield f"Declared, and without a result of anybody on this board: {names_in_words(self.unseen)}."
+        if self.without_baseline:
+            yield f"Left out, because the baseline has no result there: {names_in_words(self.without_baseline)}."
 
     def without_common_task(self) -> list[str]:
-        """Return the entrants, most gaps first, that must be removed for the others to have a task in common.
+        """Return the entrants with the most gaps that must be removed for the others to have a task in common.
 
-        Empty when nobody has a result.
+        All that have as many, whatever they are called. Empty where no number of gaps makes the difference.
         """
         failed = np.isnan(self.values)
-        worst_first = np.argsort(-failed.sum(axis=0), kind="stable")
-        for n_gone in range(1, len(self.entrants)):
-            if (~failed[:, worst_first[n_gone:]].any(axis=1)).any():
-                return [self.entrants[at] for at in worst_first[:n_gone]]
+        n_gaps = failed.sum(axis=0)
+        for most in np.unique(n_gaps)[:0:-1].tolist():
+            gone = n_gaps >= most
+            if (~failed[:, ~gone].any(axis=1)).any():
+                return [self.entrants[at] for at in np.flatnonzero(gone).tolist()]
         return []
 
     def only(self, entrants: Sequence[str]) -> "CellMatrix":
@@ -71,17 +75,46 @@ class CellMatrix:
     def without_leaks(self, values: FloatArray, model: str | None) -> FloatArray:
         """Return values [n_tasks, n_entrants], those of the leakage model where an entrant has seen the data.
 
-        The unit is unchanged; NaN is a failure, and replaces like any other value. Nothing is replaced without a model,
-        or by one that has no rows. Source: fev 0.10, `leakage_imputation_model`.
+        The unit is unchanged; NaN is a failure, and replaces like any other value, as does what a model without rows
+        would have. Nothing is replaced where the board names no model. Source: fev 0.10, `leakage_imputation_model`.
 
         >>> leaked = np.array([[True, False]])
         >>> cells = CellMatrix(("a",), ("A", "B"), np.zeros((1, 2)), leaked, np.ones((1, 2), dtype=np.bool_))
         >>> cells.without_leaks(np.array([[0.1, 0.3]]), "B").tolist(), cells.without_leaks(cells.values, None).tolist()
         ([[0.3, 0.3]], [[0.0, 0.0]])
         """
-        if model not in self.entrants:
+        if model is None:
             return values
-        return np.where(self.leaked, values[:, [self.entrants.index(model)]], values)
+        instead = values[:, [self.column(model)]] if model in self.entrants else np.nan
+        return np.where(self.leaked, instead, values)
+
+    def with_results_of(self, baseline: str) -> "CellMatrix":
+        """Return the matrix without the tasks on which an entrant has no result, and who then has no row on it.
+
+        Everybody's errors are relative to that entrant's, so that nobody has one there. Raises KeyError for one that is
+        not on the board. Source: our rule, docs/statistics.md; fev 0.10 raises where its baseline has a gap.
+
+        >>> cells = CellMatrix(("a", "b"), ("A", "B"), np.array([[0.2, 0.1], [np.nan, 0.3]]), *np.ones((2, 2, 2)) > 0)
+        >>> left = cells.with_results_of("A")
+        >>> left.tasks, left.values.tolist(), left.without_baseline
+        (('a',), [[0.2, 0.1]], ('b',))
+        """
+        has = ~np.isnan(self.values[:, self.column(baseline)])
+        if has.all():
+            return self
+        on_it = np.flatnonzero(self.present[has].any(axis=0))
+        gone, there = ([self.tasks[at] for at in np.flatnonzero(each).tolist()] for each in (~has, has))
+        kept = np.ix_(has, on_it)
+        return replace(
+            self,
+            tasks=tuple(there),
+            entrants=tuple(self.entrants[at] for at in on_it.tolist()),
+            values=self.values[kept],
+            leaked=self.leaked[kept],
+            present=self.present[kept],
+            elsewhere=tuple(sorted({*self.elsewhere, *self.entrants} - {self.entrants[at] for at in on_it.tolist()})),
+            without_baseline=tuple(gone),
+        )
 
     def column(self, entrant: str) -> int:
         """Return the position of an entrant.
@@ -98,7 +131,7 @@ def build_cells(manifest: Manifest, spec: Leaderboard, scores: ScoreTable, metri
     """Pivot one metric of every entrant with a row on the board, in its task order: values [n_tasks, n_entrants].
 
     Values have the metric's own unit and direction; NaN is a cell without a value.
-    Raises BoardUnavailable without rows, or without one on the board's tasks.
+    Raises BoardUnavailable without rows, or without a value on any of the board's tasks.
     Source: none; it rearranges rows.
 
     >>> from app.boards.example import benchmark, rows
@@ -111,12 +144,12 @@ def build_cells(manifest: Manifest, spec: Leaderboard, scores: ScoreTable, metri
     known = scores.task.words if declared is None else declared
     # As in fev's pivot table, a task without any result is left out: it is missing for everybody alike. Else a row
     # without a value would make a task of the board on which all others tie.
-    used = rows.with_value(metric) or rows.used_tasks()
+    used = rows.with_value(metric)
     tasks = _in_order(manifest, spec, [task for task in known if task in used])
     if not len(scores):
         raise BoardUnavailable(Unavailable.NO_SUBMISSION, "No submission has been admitted yet.")
     if not tasks:
-        raise BoardUnavailable(Unavailable.NO_ROWS, "None of the board's tasks has a row yet.")
+        raise BoardUnavailable(Unavailable.NO_ROWS, "None of the board's tasks has a result yet.")
     uncommon = _uncommon(manifest, spec, rows, tasks, metric)
     tasks = tuple(task for task in tasks if task not in uncommon)
     entrants = rows.with_rows(tasks)
@@ -334,8 +367,8 @@ def task_roster(manifest: Manifest, spec: Leaderboard, cells: CellMatrix, missin
     """Return who is ranked; `missing` [n_tasks, n_entrants] says which cells have no value.
 
     The grid is the closed list of tasks, of the board or the manifest; where tasks are open, None, those of the cells.
-    Tasks of the grid that nobody has are absent for everybody; where the worst value stands for what is absent, they
-    are left out, as of the cells.
+    Tasks of the grid that nobody has are absent for everybody; where the worst value stands for what is absent, or
+    scores are relative to an entrant's, they are left out, as of the cells.
     Source: `app.boards.coverage.call_roster`.
 
     >>> from app.boards.cells import build_cells
@@ -347,7 +380,7 @@ def task_roster(manifest: Manifest, spec: Leaderboard, cells: CellMatrix, missin
     """
     declared = spec.tasks or manifest.task_ids()
     asked, ranking, is_filled = manifest.asked, spec.required_metrics(), manifest.absent == "worst"
-    wanted = cells.tasks if declared is None or is_filled else declared
+    wanted = cells.tasks if declared is None or is_filled or spec.required_entrants() else declared
     counted = _count(cells, wanted, missing)
     earlier, is_counted = asked.facts.earlier, spec.imputes() and not is_filled
     coverages = {

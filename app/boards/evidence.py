@@ -164,15 +164,11 @@ def board_of(evidence: BoardEvidence, spec: Leaderboard, left_out: LeftOut = NOB
     return provisionally(replace(computed, leaderboard=compared)).each(said)
 
 
-MOST_ROUNDS = 3
-"""How often entrants are set aside before a board is given up."""
-
-
 def board_without_gaps(evidence: BoardEvidence, spec: Leaderboard, left_out: LeftOut = NOBODY) -> BoardTables:
-    """Compute one board as it is published: the few entrants whose gaps prevent it are set aside, which it says.
+    """Compute one board as it is published: the entrants whose gaps prevent it are set aside, which it says.
 
-    Raises BoardUnavailable where it cannot be computed without them either, or where they would be more than half.
-    Source: the method's own.
+    However many they are: one owner can send any number. Raises BoardUnavailable where it cannot be computed without
+    them either. Source: the method's own.
 
     >>> from app.boards.example import benchmark, rows
     >>> from app.boards.methods.mean import Mean
@@ -180,19 +176,14 @@ def board_without_gaps(evidence: BoardEvidence, spec: Leaderboard, left_out: Lef
     >>> len(board_without_gaps(BoardEvidence.of_rows(benchmark(board), rows()), board).leaderboard.rows)
     3
     """
-    excluded: list[str] = []
-    reasons: list[str] = []
-    while True:
-        gone = evidence.of_entrants(excluded)
-        try:
-            computed = board_of(evidence, spec, left_out | gone)
-            return computed.each(partial(setting_aside, evidence=evidence, left_out=gone, reason=" ".join(reasons)))
-        except BoardUnavailable as error:
-            excluded += error.entrants
-            are_few = 2 * len(set(excluded)) <= len(evidence.entrants())
-            if not error.entrants or not are_few or len(reasons) == MOST_ROUNDS:
-                raise
-            reasons.append(str(error))
+    try:
+        return board_of(evidence, spec, left_out)
+    except BoardUnavailable as error:
+        if not error.entrants:
+            raise
+        gone, reason = evidence.of_entrants(error.entrants), str(error)
+    computed = board_of(evidence, spec, left_out | gone)
+    return computed.each(partial(setting_aside, evidence=evidence, left_out=gone, reason=reason))
 
 
 def setting_aside(table: Table, evidence: BoardEvidence, left_out: LeftOut, reason: str, **about: str) -> Table:

@@ -15,7 +15,7 @@ from app.names import first_few, in_words
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.cluster import POWER
 from app.stats.pairs import skill
-from app.stats.rank_sets import AllPairs, RankSets, letter_groups, rank_sets
+from app.stats.rank_sets import MANY_SIGNS, AllPairs, RankSets, letter_groups, rank_sets
 from app.stats.resample import TIE, Resamples, board_generator, competition_ranks, probability_beats, probability_best
 from app.values.frame import Ends
 from app.values.table import Cell, CellColumn, Column, Table, finite
@@ -444,6 +444,10 @@ def relative_skill(differences: FloatArray) -> FloatArray:
 MOST_PAIRED = 200
 """Entrants, the best, whose pairs the detectable difference is the median of: more would not move a median."""
 
+FEWEST_RANKED, OF_RANKS = 10, 0.9
+"""From so many entrants on the error of a difference of ranks hardly depends on which two they are, and this share of
+the pairs of them is found with the power: `tests/boards/test_contrasts.py` simulates it."""
+
 
 def power_meta(standing: BoardStanding | None, scale: float = 1.0) -> dict[str, Any]:
     """Return `power` of a board's `meta`: the difference of two entrants that this design finds with 80 %.
@@ -454,8 +458,9 @@ def power_meta(standing: BoardStanding | None, scale: float = 1.0) -> dict[str, 
     the degrees of freedom of a typical pair, where there is a difference that can be found; `possible` is false, and
     else absent, where no results of so few units could tell anybody apart. `complete` is true, and else absent, where
     somebody has gaps and a typical pair is one of those that have none: what stands in a gap counts as a result, and
-    spreads a difference as no result would. Of scores that move in steps the error depends on the difference, so
-    neither is known. Empty where nothing is tested.
+    spreads a difference as no result would. Of scores that move in steps, and of ranks of few entrants or over few
+    units, the error depends on the difference, so neither is known. Of other ranks it does a little: `difference` is
+    that of nine in ten pairs, and `of_first` and `freedom` are unknown. Empty where nothing is tested.
     Source: Bloom 1995, Minimum detectable effects, with the critical value of all pairs and the noncentral t.
 
     >>> power_meta(stand(np.array([3.0, 1.0]), None, 0.95))
@@ -468,8 +473,7 @@ def power_meta(standing: BoardStanding | None, scale: float = 1.0) -> dict[str, 
     above, errors = np.triu_indices(len(at), 1), pairs.errors(at, at)
     degrees = pairs.pair_freedom(at, at)
     found = pairs.to_be_found(sets.critical, POWER, at) * errors
-    can_be_apart = pairs.can_be_apart(sets.critical, at)
-    found = np.where(can_be_apart, found, np.inf)
+    found = np.where(pairs.can_be_apart(sets.critical, at), found, np.inf)
     if sets.ruled is not None:
         found[(sets.ruled | sets.ruled.T)[np.ix_(at, at)]] = np.nan
     is_typical = ~np.isnan(found[above])
@@ -488,9 +492,10 @@ def power_meta(standing: BoardStanding | None, scale: float = 1.0) -> dict[str, 
     least = sets.critical if pairs.over_snapshots else pairs.safe(standing.level)
     if not pairs.can_be_apart(least, at)[above].any():
         about["possible"] = False
-    if pairs.wide is not None:
+    freedom = float(np.median(degrees[above][is_typical]))
+    if pairs.wide is not None or (pairs.are_ranks and (n < FEWEST_RANKED or freedom < MANY_SIGNS)):
         return {"power": about}
-    sizes = np.array([np.median(known), found[0, 1]])
+    sizes = np.array([np.quantile(known, OF_RANKS), np.nan] if pairs.are_ranks else [np.median(known), found[0, 1]])
     shown = relative_skill(sizes) if standing.are_logs else scale * sizes
     typical, of_first = (
         finite(float(each)) if size <= standing.widest else None for size, each in zip(sizes, shown, strict=True)
@@ -500,8 +505,8 @@ def power_meta(standing: BoardStanding | None, scale: float = 1.0) -> dict[str, 
     about |= {"difference": typical, "of_first": of_first}
     if lacks.any() and of_complete.any():
         about["complete"] = True
-    if np.isfinite(known).any():
-        about["freedom"] = round(float(np.median(degrees[above][is_typical])), 3)
+    if np.isfinite(known).any() and not pairs.are_ranks:
+        about["freedom"] = round(freedom, 3)
     return {"power": about}
 
 

@@ -222,7 +222,7 @@ def _pairwise(
 
 
 RESAMPLED = "resampled differences, drawn by name"
-TEST = "t test of the difference over resamples"
+TEST = "t test of the difference over resamples, or a sign test where it is the same in all"
 TEST_OF_RANKS = f"{TEST}, and no less than a sign test of few units"
 
 

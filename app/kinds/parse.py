@@ -18,7 +18,7 @@ from app.errors import ManifestRejected, Problem
 from app.kinds.registry import KINDS
 from app.manifest.build import SHOWN_KEYS, KindKeys, build_manifest, unanswered, with_lines, with_part
 from app.manifest.model import Common, Leaderboard, Manifest, Part
-from app.names import TEXT_RULE, clip_for_message, first_few, has_plain_lines
+from app.names import TEXT_RULE, clip_for_message, first_few, has_plain_lines, repeated
 from app.yaml import ParsedYaml, Path, dotted, read_document
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -37,19 +37,21 @@ def parse_manifest(yaml_bytes: bytes) -> Manifest:
 
 def parse_new_manifest(yaml_bytes: bytes) -> Manifest:
     """Read a manifest that is to become a version: claims that decide nothing are refused, too, composites of none, two
-    rules for what is missing, differences that matter and nobody can have, and texts that are not shown as they are.
+    rules for what is missing, differences that matter and nobody can have, texts that are not shown as they are, and
+    tasks that a board counts twice.
 
     Stored versions are older than some of these rules and are read without them. Raises as `parse_manifest` does.
     """
     manifest = parse_manifest(yaml_bytes)
+    document = read_document(yaml_bytes, max_bytes=MAX_MANIFEST_BYTES, what="manifest")
     if problems := [
         *_of_texts(manifest),
+        *_of_tasks(document),
         *_of_claims(manifest),
         *_of_composites(manifest),
         *_of_skill_scores(manifest),
         *_of_least(manifest),
     ]:
-        document = read_document(yaml_bytes, max_bytes=MAX_MANIFEST_BYTES, what="manifest")
         error = ManifestRejected("The manifest breaks the rules below.", problems)
         raise ManifestRejected(error.detail, with_lines(error.problems, document), n_problems=error.n_problems)
     return manifest
@@ -73,6 +75,13 @@ def _texts(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
         if isinstance(step, str):
             yield path, step
         yield from _texts(child, (*path, step))
+
+
+def _of_tasks(document: ParsedYaml) -> Iterator[Problem]:
+    for at, board in enumerate(document.value["leaderboards"]):
+        for task in repeated(board.get("tasks") or ()):
+            message = "it is listed twice; expected each task once, since a task counts once"
+            yield Problem(message, column=f"leaderboards.{at}.tasks", value=clip_for_message(task))
 
 
 def _of_claims(manifest: Manifest) -> Iterator[Problem]:

@@ -320,6 +320,12 @@ class Leaderboard(Part):
         """Return the names that a reader may weight; None where the method has no weights."""
         return None
 
+    @field_validator("tasks")
+    @classmethod
+    def _counts_once(cls, tasks: list[str] | None) -> list[str] | None:
+        # Twice is refused in a new manifest; a stored one is read as if each were there once.
+        return None if tasks is None else list(dict.fromkeys(tasks))
+
     @field_validator("uncertainty")
     @classmethod
     def _draws_if_it_must(cls, uncertainty: Uncertainty) -> Uncertainty:

@@ -52,7 +52,8 @@ the quantile of the resamples holds of them: `bench.ranks`."""
 SMALLEST_TAIL = 1e-100
 
 MOST_EXACT_PAIRED = 200
-"""Among more entrants the level of all pairs lies far beyond the sign test of few units."""
+"""Among more entrants the level of all pairs lies far beyond the sign test of few units; as many are compared pair by
+pair, with their own p."""
 
 WIDER = 3.0
 """How far replicates of discrete scores are spread: a difference of nine standard errors is then turned in one of a
@@ -260,10 +261,9 @@ class AllPairs:
         return np.asarray(np.minimum(self._sizes(EVERY), turned))
 
     def _at_most_signs(self) -> FloatArray | None:
-        steps, _ = self._grid
-        if not len(steps) or (steps.min() >= MANY_SIGNS and self._few_signs is None):
-            return None
         tails = self._sign_tails(np.arange(len(self.points)))
+        if not tails.any():
+            return None
         # Of a tail as small as none scipy's quantile is of either sign.
         is_known = tails >= SMALLEST_TAIL
         most = np.where(is_known, self._reaches(self.pair_freedom(EVERY), np.where(is_known, tails, 0.5)), np.inf)
@@ -275,22 +275,22 @@ class AllPairs:
         tails = np.zeros((len(at), len(at)))
         if len(steps) and steps.min() < MANY_SIGNS:
             tails = np.maximum(tails, self._by_freedom(at, lambda freedom: ndtr(-self._sign_test(freedom))))
-        return tails if self._few_signs is None else np.maximum(tails, self._few_signs[np.ix_(at, at)])
+        return np.maximum(tails, self._few_signs(at))
 
-    @cached_property
-    def _few_signs(self) -> FloatArray | None:
-        """Return the same for pairs that differ on few units, 0 for others, [n_entrants, n_entrants]; None without."""
+    def _few_signs(self, at: IntArray) -> FloatArray:
+        """Return the same for pairs that differ on few units, 0 for others, [n_at, n_at]."""
+        tails = np.zeros((len(at), len(at)))
         if self.by_unit is None:
-            return None
-        units = np.round(self.by_unit, 9)
-        n_ties = np.zeros(len(self.points), dtype=np.int64)
+            return tails
+        units = np.round(self.by_unit[:, at], 9)
+        n_ties = np.zeros(len(at), dtype=np.int64)
         for of_unit in units:
             _, value, n_alike = np.unique(of_unit, return_inverse=True, return_counts=True)
             n_ties += n_alike[value] > 1
         # A pair ties on no more units than either of its two ties with anybody.
         few = np.flatnonzero(len(units) - n_ties <= MANY_SIGNS)
         if len(few) < 2:
-            return None
+            return tails
         n_signs = np.zeros((len(few), len(few)))
         for of_unit in units[:, few]:
             n_signs += of_unit[:, None] != of_unit[None, :]
@@ -307,7 +307,6 @@ class AllPairs:
                 np.minimum(bdtrc(more - 1.0, n_signs.astype(np.int64), 0.5), 0.5),
                 own,
             )
-        tails = np.zeros((len(self.points), len(self.points)))
         tails[np.ix_(few, few)] = np.where(n_signs <= MANY_SIGNS, own, 0.0)
         return tails
 
@@ -399,8 +398,7 @@ class AllPairs:
         tails = np.empty(sizes.shape)
         tails[upper] = np.where(np.isinf(sizes[upper]), of_signs[upper], self._tails(freedom[upper], sizes[upper]))
         tails.T[upper] = tails[upper]
-        if self._few_signs is not None:
-            tails = np.maximum(tails, self._few_signs[np.ix_(at, at)])
+        tails = np.maximum(tails, self._few_signs(at))
         values: FloatArray = np.where(self.differences(at, at) == 0.0, 1.0, np.minimum(1.0, 2.0 * tails))
         return values
 
@@ -786,15 +784,18 @@ ROUNDING = 1e-12
 SMALLEST_STEP = 1e-9
 """By as much a p-value is above 1 − level at least where its entrant stays: more than rounding of it."""
 
-FEW_DEGREES, MOST_FREEDOM = 30.0, 1e6
+FEW_DEGREES, MOST_FREEDOM, NEARLY_WHOLE = 30.0, 1e6, 1e-4
 
 MANY_UNITS = 41
 """With fewer units the resamples' quantile of many differences is too low: `bench.families`, docs/statistics.md."""
 
 
 def _rounded_down(freedom: FloatArray) -> FloatArray:
-    """Round degrees of freedom down: whole numbers up to 30, then steps of a tenth, where quantiles hardly differ."""
-    factor = np.log(1.1)
+    """Round degrees of freedom down: whole numbers up to 30, then steps of a tenth, where quantiles hardly differ.
+
+    What is a whole number but for a weight that is hardly another is that number.
+    """
+    factor, freedom = np.log(1.1), freedom + NEARLY_WHOLE
     beyond = np.exp(np.floor(np.log(np.maximum(freedom, 1.0)) / factor) * factor)
     return np.minimum(np.where(freedom < FEW_DEGREES, np.floor(freedom), beyond), MOST_FREEDOM)
 

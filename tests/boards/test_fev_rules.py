@@ -85,7 +85,7 @@ def test_who_has_no_row_on_a_smaller_board_is_not_its_failure() -> None:
     everybody = compute_board(manifest(), mini, fev_scores()).leaderboard
 
     assert row_of(shown, "Drift") is None
-    assert "Not on this board, without a row on its tasks: Drift." in shown.notes
+    assert "Not on this board, without a row on the tasks that it counts: Drift." in shown.notes
     assert sum(row["num_failures"] for row in shown.records()) == sum(r["num_failures"] for r in everybody.records())
     skill = {r["entrant"]: r["skill_score"] for r in everybody.records() if r["entrant"] != "Drift"}
     assert {r["entrant"]: r["skill_score"] for r in shown.records()} == skill

@@ -1,6 +1,6 @@
 """The skill_score method against fev's own numbers, to 1e-12, points and bounds."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from app.boards.cells import CellMatrix
+from app.boards.evidence import BoardEvidence, board_without_gaps
 from app.boards.methods.skill_score import (
     SkillScore,
     clipped_errors,
@@ -88,6 +89,9 @@ def test_the_pairwise_table_equals_fevs_own_row_for_row() -> None:
 
     assert list(ours.index) == list(expected.index)
     assert largest_difference(ours, expected) < 1e-12
+
+
+NAN = float("nan")
 
 
 def small(*rows: tuple[str, str, float]) -> BoardTables:
@@ -227,7 +231,7 @@ def test_a_single_task_has_no_interval() -> None:
     ("rows", "reason"),
     [
         ([("A", "t1", 1.0)], "baseline B has not been submitted"),
-        ([("A", "t1", 1.0), ("A", "t2", 1.0), ("B", "t1", 1.0)], "baseline B has no result for t2"),
+        ([("A", "t1", 1.0), ("A", "t2", 1.0), ("B", "t3", NAN)], "baseline B has no result on the board's tasks"),
         ([("A", "t1", 1.0), ("B", "t1", 0.0)], "error of 0"),
     ],
 )
@@ -235,6 +239,74 @@ def test_a_board_that_cannot_be_computed_says_why(rows: list[tuple[str, str, flo
     """The reason is in plain words and names who lacks what."""
     with pytest.raises(BoardUnavailable, match=reason):
         small(*rows)
+
+
+def skills(
+    missing: str = "error", leaked: Sequence[str] = (), model: str = "", **errors: Sequence[float | None]
+) -> Table:
+    """Return a board of errors by task against Base as it is published; None is no row, NaN one without a value."""
+    n_tasks = len(errors["Base"])
+    rows = [(name, f"t{at}", own[at]) for name, own in errors.items() for at in range(n_tasks) if own[at] is not None]
+    table = pd.DataFrame(rows, columns=["model_name", "task_name", "SQL"]).astype({"SQL": float})
+    table[["training_time_s", "inference_time_s", "num_forecasts"]] = np.nan
+    table["trained_on_this_dataset"] = table.model_name.isin(leaked)
+    declared = declare(
+        "evaluation_summary", "{SQL: {direction: minimize}}",
+        f"metric: SQL, method: skill_score, baseline: Base, missing: {missing}{model}", "",
+        f"[{', '.join(f'{{id: t{at}}}' for at in range(n_tasks))}]",
+    )  # fmt: skip
+    evidence = BoardEvidence.of_rows(declared, to_scores(table, ["SQL"]))
+    return board_without_gaps(evidence, declared.leaderboards[0]).leaderboard
+
+
+def ranks(board: Table) -> dict[str, Any]:
+    """Return what a board says of each entrant's place."""
+    said = ("rank", "rank_low", "rank_high", "may_be_first", "n_attempted", "n_included", "skill_score")
+    return {str(row["entrant"]): tuple(row.get(name) for name in said) for row in board.records()}
+
+
+FEW: dict[str, Sequence[float | None]] = {"A": [1.0, 1.1, 1.2, 0.9], "B": [2.0, 1.9, 2.2, 2.1], "Base": [3.0] * 4}
+
+
+@pytest.mark.parametrize("missing", ["error", "drop", "impute"])
+@pytest.mark.parametrize("n_decoys", [1, 20])
+def test_a_task_that_the_baseline_has_not_run_takes_nobody_off_the_board(missing: str, n_decoys: int) -> None:
+    """However many have it, one owner's or who does more than is asked: it is no task, and the board says so."""
+    alone = skills(missing, **{name: [*own, None] for name, own in FEW.items()})
+    more = {**{name: [*own, None] for name, own in FEW.items()}, "Ahead": [1.0, 1.0, 1.0, 1.0, 0.1]}
+    decoys: dict[str, Sequence[float | None]] = {f"D{at}": [None] * 4 + [0.1] for at in range(n_decoys)}
+    board = skills(missing, **more, **decoys)
+
+    assert ranks(skills(missing, **{name: [*own, None] for name, own in FEW.items()}, **decoys)) == ranks(alone)
+    assert ranks(board).keys() == more.keys()
+    assert all(place[0] is not None and place[4:6] == (4, 4) for place in ranks(board).values())
+    assert "Left out, because the baseline has no result there: t4." in board.notes
+
+
+@pytest.mark.parametrize(
+    "decoys",
+    [
+        {f"N{at}": [NAN] * 4 for at in range(9)},
+        {f"D{at}": [5.0 if at % 4 == task else None for task in range(4)] for at in range(20)},
+    ],
+)
+def test_decoys_of_one_owner_empty_no_board_that_drops_tasks(decoys: dict[str, Sequence[float | None]]) -> None:
+    """More than all others, without a value or each with another task: the most gaps are set aside, and named."""
+    board = skills("drop", **FEW, **decoys)
+
+    assert {"A", "B", "Base"} <= ranks(board).keys()
+    assert {fact["entrant"] for fact in board.meta["set_aside"]} <= decoys.keys()
+    assert [ranks(board)[name][0] for name in ("A", "B", "Base")] == [1, 2, 3]
+    assert board.meta["n_tasks"] == 4
+
+
+def test_what_a_leakage_model_that_is_not_here_would_replace_is_missing() -> None:
+    """A row that says that it has seen the data empties nobody's board."""
+    board = skills(leaked=["Seen"], model=", leakage_model: Model", **FEW, Seen=[0.1, 0.1, 0.1, 0.1])
+
+    assert [name for name, place in ranks(board).items() if place[0] is not None] == ["A", "B", "Base"]
+    assert ranks(board)["Seen"][5] == 0
+    assert any("those of Model, which are not here, and so missing" in note for note in board.notes)
 
 
 def falls_one_by_one(errors: FloatArray, own: FloatArray) -> list[int]:
@@ -391,6 +463,27 @@ def test_whose_errors_are_clipped_is_said_with_how_many() -> None:
 
     assert "Errors beyond 0.01 or 100 times the baseline's count as that: C (2 tasks)." in notes
     assert not any("count as that" in note for note in imputed({**errors, "C": [1.0] * 6}).notes)
+
+
+def test_what_fills_a_gap_is_no_error_that_was_sent() -> None:
+    """Where absent counts as the worst, that is the end of the clip; nobody sent an error beyond it."""
+    declared = declare(
+        "evaluation_summary", "{SQL: {direction: minimize, min: 0.1, max: 10}}",
+        "metric: SQL, method: skill_score, baseline: B", "grid: {absent: worst}",
+        "[{id: t0}, {id: t1}, {id: t2}, {id: t3}]",
+    )  # fmt: skip
+    rows = [(name, f"t{at}", own[at]) for name, own in {"B": [5.0] * 4, "A": [1.0] * 2, "C": [0.04] * 3}.items()
+            for at in range(len(own))]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["model_name", "task_name", "SQL"])
+    table[["training_time_s", "inference_time_s", "num_forecasts"]] = np.nan
+    table["trained_on_this_dataset"] = False
+    notes = compute_board(declared, declared.leaderboards[0], to_scores(table, ["SQL"])).leaderboard.notes
+
+    assert any(note.startswith("What is absent counts as") and "A (2 of 4" in note for note in notes)
+    assert "The worst there is on this board is 100 times the baseline's error." in notes
+    assert [note for note in notes if note.startswith("Errors beyond")] == [
+        "Errors beyond 0.01 or 100 times the baseline's count as that: C (3 tasks)."
+    ]
 
 
 def test_who_is_told_apart_does_not_hang_on_the_baseline() -> None:

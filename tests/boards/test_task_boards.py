@@ -236,7 +236,9 @@ def test_what_is_filled_is_not_called_a_result(method: str) -> None:
     notes = ("3 entrants on 3 tasks; 1 has a result on every one.", filled)
     assert tables.leaderboard.notes[:2] == notes
     assert filled in tables.pairwise.notes
-    assert ("Tasks on which nobody has a result: d." in tables.leaderboard.notes) == ("groups" not in method)
+    assert ("Declared, and without a result of anybody on this board: d." in tables.leaderboard.notes) == (
+        "groups" not in method
+    )
 
 
 @pytest.mark.parametrize("method", ["borda", "mean_rank", "mean_win_rate"])

@@ -184,3 +184,17 @@ leaderboards:
 
     assert (problem.column, problem.row, problem.value) == ("leaderboards.b.smallest_difference", 9, smallest)
     assert problem.message == "expected less than 20: it is a difference of score, from -10 to 10"
+
+
+def test_a_board_that_counts_a_task_twice_is_refused_with_its_line() -> None:
+    """Twice the same results would be twice the evidence; a stored version is read as if it were there once."""
+    twice = manifest("contrast: [left], metric: success, threshold: 0.5").replace(
+        b"metrics: [success]", b"metrics: [success], tasks: [place, place]"
+    )
+    with pytest.raises(ManifestRejected) as refused:
+        parse_new_manifest(twice)
+    (problem,) = refused.value.problems
+
+    assert (problem.column, problem.row, problem.value) == ("leaderboards.0.tasks", 10, "place")
+    assert "listed twice" in problem.message
+    assert parse_manifest(twice).leaderboards[0].tasks == ["place"]

@@ -72,7 +72,7 @@ def test_who_has_ten_uploads_in_hand_lets_another_be_next(tmp_path: Path, n_plac
             folder = tmp_path / str(number)
             folder.mkdir()
             # Long for the one, short for the other, so that how busy the machine is does not decide who ends first.
-            work = reading_of(folder, 9_000 if owner == 1 else 3)
+            work = reading_of(folder, 3_000 if owner == 1 else 3)
             stays, storing = asyncio.Event(), Turn.of(f"token {owner}")
             with readers.beside.ending(storing):
                 await readers.read(work, folder, owner, stays.wait(), storing)

@@ -441,3 +441,30 @@ def test_far_out_the_limit_of_the_noncentral_t_goes_on_where_it_stops(freedom: f
 
     assert after / before == pytest.approx(1.0, abs=2e-4)
     assert far / 1e15 == pytest.approx(before / FARTHEST, rel=2e-4)
+
+
+@pytest.mark.parametrize("n_others", [1, 250])
+def test_a_pair_that_differs_by_one_step_has_the_sign_tests_p_however_many_others_there_are(n_others: int) -> None:
+    """Seven wins of eight are 0.0703; Student's t of the same would be 0.018."""
+    wins = np.array([[1.0, 0.0]] * 7 + [[0.0, 1.0]])
+    units = np.column_stack([wins, np.full((8, n_others), -1.0) - np.arange(n_others)])
+    drawn = NamedResamples(unit_keys(1, [(f"t{at}",) for at in range(8)]), 400).means(units)
+    freedom = np.full(2 + n_others, 7.0)
+    pairs = AllPairs(units.mean(axis=0), drawn, freedom, are_ranks=True, by_unit=units)
+
+    first_two = np.array([0, 1])
+    assert pairs.p_values(first_two)[0, 1] == pytest.approx(18 / 256)
+    assert np.isnan(pairs.margins(first_two, 0.95)).all()
+
+
+def test_a_weight_that_hardly_differs_costs_no_unit() -> None:
+    """Of eight units, one weighs 1.0001: their effective number is 8, and not 7."""
+    weights = np.array([1.0001, *[1.0] * 7])
+    freedom = weights.sum() ** 2 / (weights**2).sum() - 1.0
+    whole, weighed, more = (
+        AllPairs(np.array([0.0, 1.0]), np.zeros((10, 2)), np.full(2, each)).pair_freedom(np.array([0]))[0, 1]
+        for each in (7.0, freedom, 6.9)
+    )
+
+    assert freedom < 7.0
+    assert (weighed, more) == (whole, 6.0)

@@ -178,8 +178,7 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     >>> [(row[1], round(row[at], 2)) for row in tables.leaderboard.rows]
     [('Good', 0.37), ('Fair', 0.0), ('Poor', -1.77)]
     """
-    cells = build_cells(manifest, spec, scores, spec.metric)
-    require_baseline(cells, spec)
+    cells = with_baseline(build_cells(manifest, spec, scores, spec.metric), spec)
     errors = clipped_errors(cells, spec)
     baseline = cells.values[:, [cells.column(spec.baseline)]]
     cells, errors = _without_beside(spec, cells, errors)
@@ -201,8 +200,9 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     fields = (*_effects(spec, measured, by_task, scored, cells, units), *times.fields(), *counts)
     depends = units.meta(by_task.logs)
     on_units = tuple(units.notes(depends["dependence"]["design_effect"]))
-    notes = (*notes_of(spec, counted), *_on_left_out(spec, everyone), *among.roster.notes("tasks"), *times.notes(),
-             *_on_unsaid(everyone, unsaid), *on_units, *_on_clipped(spec, scored),
+    notes = (*notes_of(spec, counted), *_on_left_out(spec, everyone), *among.roster.notes("tasks"),
+             *_on_filled(spec, among.roster), *times.notes(),
+             *_on_unsaid(everyone, unsaid), *on_units, *_on_clipped(spec, everyone, scored),
              *_on_intervals(scored, units, spec.uncertainty.level,
                             is_of_skill=by_task.rank_by(spec) == "skill_score"))  # fmt: skip
     meta = {**meta_of(spec, everyone), **times.meta(), **depends}
@@ -564,11 +564,19 @@ def _effects(
         yield from with_calibrated(column, partial(_ends_of, at, ends), partial(_cells_of, at, ours[name]))
 
 
-def _on_clipped(spec: SkillScore, scored: Relative) -> Iterator[str]:
-    """Yield whose errors count as the bounds of the clip, on how many tasks."""
-    low, high = spec.clip
-    n_clipped = ((scored.errors <= low) | (scored.errors >= high)).sum(axis=0).tolist()
-    clipped = zip(scored.cells.entrants, n_clipped, strict=True)
+def _on_filled(spec: SkillScore, roster: Roster) -> Iterator[str]:
+    """Yield what the worst is that stands for what is absent, where it stands for any."""
+    if any(roster.filled_notes()):
+        yield f"The worst there is on this board is {spec.clip[1]:g} times the baseline's error."
+
+
+def _on_clipped(spec: SkillScore, everyone: Relative, scored: Relative) -> Iterator[str]:
+    """Yield whose errors count as the bounds of the clip, on how many tasks; what fills a gap of `scored` is none."""
+    (low, high), errors = spec.clip, everyone.errors
+    n_clipped = dict(
+        zip(everyone.cells.entrants, ((errors <= low) | (errors >= high)).sum(axis=0).tolist(), strict=True)
+    )
+    clipped = [(name, n_clipped[name]) for name in scored.cells.entrants]
     if said := [f"{in_words(name)} ({count(n, 'task')})" for name, n in clipped if n]:
         yield f"Errors beyond {low:g} or {high:g} times the baseline's count as that: {sentences(said)}."
 
@@ -803,35 +811,32 @@ def find_ranked(
 # Errors relative to the baseline's: what is missing, leaked or clipped, and why a board cannot be computed.
 
 
-def require_baseline(cells: CellMatrix, spec: SkillScore) -> None:
-    """Raise BoardUnavailable where the baseline, or the leakage model, is absent or has gaps; NaN is a gap.
+def with_baseline(cells: CellMatrix, spec: SkillScore) -> CellMatrix:
+    """Return the cells of the tasks on which the baseline has a result: no other error can be relative to it.
 
-    Source: fev 0.10, `leaderboard`, its checks of the baseline.
+    Raises BoardUnavailable where the baseline is absent, has no result, or one of 0, and where the leakage model has
+    itself seen data. NaN is no result.
+    Source: fev 0.10, `leaderboard`, its checks of the baseline; it raises for any gap of the baseline.
 
     >>> cells = CellMatrix(("a",), ("A",), *np.zeros((3, 1, 1)))
-    >>> require_baseline(cells, SkillScore(name="m", method="skill_score", metric="error", baseline="B"))
+    >>> with_baseline(cells, SkillScore(name="m", method="skill_score", metric="error", baseline="B"))
     Traceback (most recent call last):
     app.errors.BoardUnavailable: The baseline B has not been submitted yet.
     """
-    if spec.baseline not in cells.entrants:
+    if spec.baseline not in (*cells.entrants, *cells.elsewhere):
         reason = f"The baseline {spec.baseline} has not been submitted yet."
         raise BoardUnavailable(Unavailable.BASELINE_ABSENT, reason)
-    if spec.leakage_model is not None and cells.leaked.any() and spec.leakage_model not in cells.entrants:
-        raise BoardUnavailable(
-            Unavailable.LEAKAGE_MODEL_ABSENT,
-            f"Entrants have seen data of some tasks, and the leakage model {spec.leakage_model}, whose errors "
-            "replace theirs there, has not been submitted yet.",
-        )
+    cells = cells if spec.baseline in cells.elsewhere else cells.with_results_of(spec.baseline)
+    if spec.baseline in cells.elsewhere or not cells.tasks:
+        reason = f"The baseline {spec.baseline} has no result on the board's tasks."
+        raise BoardUnavailable(Unavailable.BASELINE_INCOMPLETE, reason)
     _require_unspoiled(cells, spec)
     baseline = cells.values[:, cells.column(spec.baseline)]
-    gaps = [cells.tasks[task] for task in np.flatnonzero(np.isnan(baseline))]
-    if gaps:
-        reason = f"The baseline {spec.baseline} has no result for {names_in_words(gaps)}."
-        raise BoardUnavailable(Unavailable.BASELINE_INCOMPLETE, reason, _beyond_the_baseline(cells, spec))
     if (baseline == 0).any():
         zero = [cells.tasks[task] for task in np.flatnonzero(baseline == 0)]
         reason = f"The baseline {spec.baseline} has an error of 0, so no ratio, on {names_in_words(zero)}."
         raise BoardUnavailable(Unavailable.BASELINE_ZERO, reason)
+    return cells
 
 
 def _require_unspoiled(cells: CellMatrix, spec: SkillScore) -> None:
@@ -845,15 +850,6 @@ def _require_unspoiled(cells: CellMatrix, spec: SkillScore) -> None:
             f"The leakage model {spec.leakage_model}, whose errors replace those of entrants that have seen data, has "
             f"itself seen data of {names_in_words(seen)}.",
         )
-
-
-def _beyond_the_baseline(cells: CellMatrix, spec: SkillScore) -> list[str]:
-    """Return the entrants with tasks that the baseline has no row for; a row without a value is not meant."""
-    at = cells.column(spec.baseline)
-    gaps = np.isnan(cells.values[:, at])
-    if (gaps & cells.present[:, at]).any():
-        return []
-    return [cells.entrants[entrant] for entrant in np.flatnonzero(cells.present[gaps].any(axis=0))]
 
 
 def clipped_errors(cells: CellMatrix, spec: SkillScore) -> FloatArray:
@@ -1156,6 +1152,8 @@ def notes_of(spec: SkillScore, relative: Relative) -> tuple[str, ...]:
     if leaking:
         have, their = ("entrant has", "its") if len(leaking) == 1 else ("entrants have", "their")
         replaced = f"; {their} errors there are those of {spec.leakage_model}" if spec.leakage_model else ""
+        if replaced and spec.leakage_model not in cells.entrants:
+            replaced += ", which are not here, and so missing"
         notes.append(f"{len(leaking)} {have} seen data of some tasks ({names_in_words(leaking)}){replaced}.")
         notes += _gained(spec, cells)
         if spec.leakage_model not in (None, spec.baseline) and spec.baseline in leaking:
