@@ -460,7 +460,7 @@ def power_meta(standing: BoardStanding | None, scale: float = 1.0) -> dict[str, 
     somebody has gaps and a typical pair is one of those that have none: what stands in a gap counts as a result, and
     spreads a difference as no result would. Of scores that move in steps, and of ranks of few entrants or over few
     units, the error depends on the difference, so neither is known. Of other ranks it does a little: `difference` is
-    that of nine in ten pairs, and `of_first` and `freedom` are unknown. Empty where nothing is tested.
+    that of `share_of_pairs`, nine in ten, and `of_first` and `freedom` are unknown. Empty where nothing is tested.
     Source: Bloom 1995, Minimum detectable effects, with the critical value of all pairs and the noncentral t.
 
     >>> power_meta(stand(np.array([3.0, 1.0]), None, 0.95))
@@ -476,11 +476,8 @@ def power_meta(standing: BoardStanding | None, scale: float = 1.0) -> dict[str, 
     found = np.where(pairs.can_be_apart(sets.critical, at), found, np.inf)
     if sets.ruled is not None:
         found[(sets.ruled | sets.ruled.T)[np.ix_(at, at)]] = np.nan
-    is_typical = ~np.isnan(found[above])
     lacks = np.zeros(len(at), dtype=np.bool_) if standing.lacks is None else standing.lacks[at]
-    of_complete = is_typical & ~(lacks[:, None] | lacks[None, :])[above]
-    if of_complete.any():
-        is_typical = of_complete
+    is_typical, are_complete = _typical(found[above], (lacks[:, None] | lacks[None, :])[above])
     known = found[above][is_typical]
     critical = pairs.one_look(sets.critical)
     # Over snapshots so few units as two to four tell nobody apart, however far.
@@ -503,11 +500,19 @@ def power_meta(standing: BoardStanding | None, scale: float = 1.0) -> dict[str, 
     if standing.are_logs:
         about["score"] = "the skill of one relative to the other"
     about |= {"difference": typical, "of_first": of_first}
-    if lacks.any() and of_complete.any():
+    if lacks.any() and are_complete:
         about["complete"] = True
-    if np.isfinite(known).any() and not pairs.are_ranks:
+    if pairs.are_ranks:
+        about["share_of_pairs"] = OF_RANKS
+    elif np.isfinite(known).any():
         about["freedom"] = round(freedom, 3)
     return {"power": about}
+
+
+def _typical(found: FloatArray, lack: BoolArray) -> tuple[BoolArray, bool]:
+    """Return which pairs, [n_pairs], a difference is typical of: those that lack nothing, if any; then True."""
+    of_complete = ~np.isnan(found) & ~lack
+    return (of_complete, True) if of_complete.any() else (~np.isnan(found), False)
 
 
 def uncertainty_meta(spec: Leaderboard, n_units: int, n_together: int | None = None) -> dict[str, Any]:

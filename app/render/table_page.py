@@ -1032,7 +1032,9 @@ def _power(table: Table) -> str | None:
     of_best = f" of the best {MOST_PAIRED}" if n_pairs > MOST_PAIRED * (MOST_PAIRED - 1) // 2 else ""
     # What stands in a gap spreads a difference more than any result does.
     of_best = f" of those{of_best} that lack nothing" if power.get("complete") else of_best
-    of_all = "" if n_pairs == 1 else f" for a typical pair{of_best}, with all pairs tested simultaneously"
+    share_of_pairs = power.get("share_of_pairs")
+    of_whom = "a typical pair" if share_of_pairs is None else f"{10 * float(share_of_pairs):.0f} in 10 pairs"
+    of_all = "" if n_pairs == 1 else f" for {of_whom}{of_best}, with all pairs tested simultaneously"
     return f"{found} {share:g} times in 100{of_all}{beside}."
 
 

@@ -224,7 +224,11 @@ def test_what_ranks_are_said_to_find_is_found_in_most_pairs_that_differ_by_so_mu
     n_found = np.sum([board.sets.separated for board in boards if board.sets is not None], axis=0)
     are_so_far = np.abs(truth[:, None] - truth[None, :] - said) < 0.1 * said
 
-    assert all(power["of_first"] is None and "freedom" not in power for power in powers)
+    assert all("freedom" not in power and power["of_first"] is None for power in powers)
+    columns = (Column("entrant", "Entrant", "text"), Column("score", "Score"))
+    board = Table("leaderboard/b", "B", columns, (("A", 0.9), ("B", 0.1)), (), {"rank_by": "score", "power": powers[0]})
+    ((_, (sentence, *_)),) = [line for line in how_it_is_known(board, (), (), None) if line[0] == "Power"]
+    assert "about 80 times in 100 for 9 in 10 pairs, with all pairs tested" in str(sentence)
     assert are_so_far.sum() > 5
     assert 0.78 <= n_found[are_so_far].mean() / len(boards) <= 0.95
 
