@@ -85,6 +85,18 @@ def palettes() -> tuple[Mapping[str, str], Mapping[str, str]]:
     return light, {**light, **dark}
 
 
+NOT_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def in_xml(text: str) -> str:
+    r"""Return a picture with a sign for each character that no XML has: a title of a manifest of before may have one.
+
+    >>> in_xml("a\x01b")
+    'a\ufffdb'
+    """
+    return NOT_IN_XML.sub("\ufffd", text)
+
+
 # A picture as PNG, for programs that take no SVG: slides, documents, previews of links. Fonts are those of the
 # machine; the server's image has one.
 

@@ -26,7 +26,7 @@ from app.names import count
 from app.render.board import Surroundings
 from app.render.csv_and_json import MEDIA_TYPES, WRITERS, table_to_csv, table_to_json, to_json
 from app.render.html import Page, render, render_page
-from app.render.saved import has_a_font, palettes, png_of, saved_style
+from app.render.saved import has_a_font, in_xml, palettes, png_of, saved_style
 from app.render.syndication import bibtex
 from app.render.table_page import (
     FIRST_PLACES,
@@ -128,7 +128,7 @@ def _picture(view: TableView, number: str, fmt: str) -> Response:
         raise NotFound(f"There is no picture {number[:40]}: {count}.")
     drawing = drawn[int(number) - 1]
     content = render("picture.svg", title=view.table.title, drawing=drawing, style=saved_style())
-    return drawn_answer(content.strip(), drawing.size, fmt)
+    return drawn_answer(in_xml(content.decode().strip()), drawing.size, fmt)
 
 
 def drawn_answer(svg: str | bytes, size: tuple[float, float], fmt: str) -> Response:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from app.config import Settings
-from app.render.saved import png_of
+from app.render.saved import in_xml, png_of
 from tests.cases.walkthrough import BASE, BETTER, GOOD, declare, send
 from tests.fixtures import Site, new_database, open_site
 
@@ -66,6 +66,15 @@ def test_a_picture_is_saved_as_png(published: Site) -> None:
     assert struct.unpack(">II", answer.content[16:24]) == (2 * width, 2 * height)
     assert len(answer.content) > len(png_of(plain, width, height, "#ffffff"))
     assert 'matrix.png?snapshot=2&amp;picture=1"' in published.http.get(f"{HOME}/matrix", headers=HTML).text
+
+
+def test_a_character_that_no_xml_has_does_not_stop_a_picture() -> None:
+    """A title of a manifest of before may have one; new ones are refused."""
+    svg = '<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"><text y="15">a\x01\ud800b</text></svg>'
+    with pytest.raises(ValueError):  # noqa: PT011
+        png_of(svg.replace("\ud800", ""), 30, 20, "#fff")
+
+    assert png_of(in_xml(svg), 30, 20, "#fff")[1:4] == b"PNG"
 
 
 def test_a_picture_that_is_not_drawn_is_not_found(published: Site) -> None:
