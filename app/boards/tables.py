@@ -306,14 +306,21 @@ def contrast_table(
 def _verdicts(
     spec: Leaderboard, contrast: Column, contrasts: Contrasts, *, is_turned: bool = False
 ) -> tuple[tuple[ColumnOfCells, ...], tuple[str, ...]]:
-    """Return the columns of the contrast and of what is decided, and the note on what the rule for gaps decides."""
+    """Return the columns of the contrast and of what is decided, and notes on who has no interval or is ruled."""
     ruled, both = contrasts.ruled, contrasts.both
     fields = [*contrast_field(contrast), *verdict_fields(spec, has_ruled=ruled is not None)]
     columns = _with(fields, contrasts.cells(smallest=spec.smallest_difference, is_turned=is_turned))
     n_both = 0 if both is None else int(both.sum()) // 2
+    said = (NO_MARGIN,) if (np.isnan(contrasts.margins) & contrasts.tested).any() else ()
     if ruled is None:
-        return columns, ()
-    return columns, ruled_notes(int(contrasts.tested.sum()) // 2, int(ruled.sum()) // 2, n_both)
+        return columns, said
+    return columns, (*said, *ruled_notes(int(contrasts.tested.sum()) // 2, int(ruled.sum()) // 2, n_both))
+
+
+NO_MARGIN = (
+    "A pair without an interval differs by the same in every resample, so that no error is known, or on so few tasks "
+    "that even the same sign on each would be no more than chance."
+)
 
 
 def _square(

@@ -294,6 +294,7 @@ def test_a_family_of_two_wins_no_more_than_one_sign(others: dict[str, float]) ->
     found = next(row for row in result.pairwise.records() if (row["entrant_a"], row["entrant_b"]) == ("X", "Y"))
     assert found["p_value"] == pytest.approx(2 * 9 / 2**8)
     assert (found["separable"], found["advantage_lower"]) == (False, None)
+    assert any(note.startswith("A pair without an interval differs by the same") for note in result.pairwise.notes)
 
 
 def test_that_no_results_would_do_is_not_said_where_others_would() -> None:
