@@ -226,8 +226,8 @@ def test_a_verdict_that_holds_alone_and_not_among_the_others_keeps_what_was_said
 
 
 def test_names_of_one_owner_against_the_same_rival_are_counted_once_a_registration() -> None:
-    """Also a name that nobody has used yet. Not where both sides are the owner's, or neither, nor of a claim of the
-    benchmark itself; what is hidden is counted alone.
+    """Also a name that nobody has used yet. Not where both sides are the owner's, which is said, or neither, nor of a
+    claim of the benchmark itself; what is hidden is counted alone.
     """
     own = ClaimedContrast("a", "abc", "A", "B", "error", 0.0, "greater")
     others = [("d", "A2"), ("d", "A4"), ("e", "unused")]
@@ -241,7 +241,7 @@ def test_names_of_one_owner_against_the_same_rival_are_counted_once_a_registrati
     assert [record["registrations"] for record in table.records()] == [
         "its owner registered 2 such contrasts against B under other names; its owner has 2 registrations under "
         "embargo",
-        "its owner has 2 registrations under embargo",
+        "both sides are its owner's; its owner has 2 registrations under embargo",
         "its owner has 2 registrations under embargo",
         None,
     ]
@@ -257,3 +257,32 @@ def test_a_hypothesis_without_a_metric_is_about_the_rate_that_ranks(most: float,
     prereg = Prereg("evaluation", {}, hypotheses=(Hypothesis(("A", "B"), None, 0.1, "greater"),))
 
     assert [each.metric for each in contrasts_of(declared, prereg, "0" * 64)] == expected
+
+
+def test_what_a_rival_sends_again_is_no_try_of_who_registered() -> None:
+    """Its twenty submissions are twenty rows of one try; the owner's own are as many tries."""
+    owners = {"A": 1, "B": 2}
+    registered = [(1, ClaimedContrast("a", "abc", "A", "B", "error", 0.0, "greater"))]
+
+    def held(of_rival: bool) -> list[tuple[object, object]]:
+        rows = [
+            row("a", 0.01, submission=1 if of_rival else n, second_submission=n if of_rival else 1,
+                status="current" if n == 22 else "superseded")
+            for n in range(2, 23)
+        ]  # fmt: skip
+        table = claims_table(manifest(), rows, registered, owners)
+        return [(record["verdict"], round(float(str(record["held_to"])), 6)) for record in table.records()]
+
+    assert held(of_rival=True) == [("supported", 0.025)] * 21
+    assert held(of_rival=False)[-1] == ("inconclusive", round(0.025 / 21, 6))
+
+
+def test_the_opposite_within_a_registration_is_counted() -> None:
+    """Whichever of its claims comes last."""
+    more = ClaimedContrast("a", "abc", "A", "B", "error", 0.0, "greater")
+    less = replace(more, claim="b", direction="less")
+    for claims in ([more, less], [less, more]):
+        table = claims_table(manifest(), [row("a", 0.01)], [(1, each) for each in claims], {"A": 1, "B": 2})
+        assert [record["registrations"] for record in table.records()] == [
+            "in the one registration of its owner with this contrast; 1 said the opposite"
+        ]

@@ -157,9 +157,9 @@ def test_where_nobody_has_a_value_the_board_says_that_no_task_has_one() -> None:
     open_to_all = parse_manifest(OPEN.encode())
     empty = rows({"A": [np.nan, np.nan], "B": [np.nan]})
 
-    with pytest.raises(BoardUnavailable, match="None of the board's tasks has a result yet") as refused:
+    with pytest.raises(BoardUnavailable, match="No task has a result of every entrant") as refused:
         compute_board(open_to_all, open_to_all.leaderboards[0], empty)
-    assert refused.value.reason == "no_rows"
+    assert refused.value.reason == "no_common_task"
 
 
 def test_what_is_said_of_tasks_of_an_owners_own_is_true_of_them() -> None:
