@@ -52,15 +52,16 @@ class CellMatrix:
         if self.without_baseline:
             yield f"Left out, because the baseline has no result there: {names_in_words(self.without_baseline)}."
 
-    def without_common_task(self) -> list[str]:
+    def without_common_task(self, failed: BoolArray, needed: Sequence[str]) -> list[str]:
         """Return the entrants with the most gaps that must be removed for the others to have a task in common.
 
-        All that have as many, whatever they are called. Empty where no number of gaps makes the difference.
+        All that have as many of the `failed` [n_tasks, n_entrants], whatever they are called, but for those that are
+        `needed`. Empty where no number of gaps makes the difference.
         """
-        failed = np.isnan(self.values)
+        is_free = ~np.isin(self.entrants, list(needed))
         n_gaps = failed.sum(axis=0)
         for most in np.unique(n_gaps)[:0:-1].tolist():
-            gone = n_gaps >= most
+            gone = (n_gaps >= most) & is_free
             if (~failed[:, ~gone].any(axis=1)).any():
                 return [self.entrants[at] for at in np.flatnonzero(gone).tolist()]
         return []
@@ -70,7 +71,8 @@ class CellMatrix:
         if tuple(entrants) == self.entrants:
             return self
         at = [self.column(name) for name in entrants]
-        return CellMatrix(self.tasks, tuple(entrants), self.values[:, at], self.leaked[:, at], self.present[:, at])
+        values, leaked, present = self.values[:, at], self.leaked[:, at], self.present[:, at]
+        return replace(self, entrants=tuple(entrants), values=values, leaked=leaked, present=present)
 
     def without_leaks(self, values: FloatArray, model: str | None) -> FloatArray:
         """Return values [n_tasks, n_entrants], those of the leakage model where an entrant has seen the data.
@@ -131,7 +133,7 @@ def build_cells(manifest: Manifest, spec: Leaderboard, scores: ScoreTable, metri
     """Pivot one metric of every entrant with a row on the board, in its task order: values [n_tasks, n_entrants].
 
     Values have the metric's own unit and direction; NaN is a cell without a value.
-    Raises BoardUnavailable without rows, or without a value on any of the board's tasks.
+    Raises BoardUnavailable without rows on the board's tasks, and without any value where what is absent counts.
     Source: none; it rearranges rows.
 
     >>> from app.boards.example import benchmark, rows
@@ -143,8 +145,9 @@ def build_cells(manifest: Manifest, spec: Leaderboard, scores: ScoreTable, metri
     declared = manifest.task_ids() if spec.tasks is None else spec.tasks
     known = scores.task.words if declared is None else declared
     # As in fev's pivot table, a task without any result is left out: it is missing for everybody alike. Else a row
-    # without a value would make a task of the board on which all others tie.
-    used = rows.with_value(metric)
+    # without a value would make a task of the board on which all others tie. Where nobody has any, all are listed who
+    # failed, or were not asked; what counts as the worst would make each of them the first.
+    used = rows.with_value(metric) or (set() if manifest.absent == "worst" else rows.used_tasks())
     tasks = _in_order(manifest, spec, [task for task in known if task in used])
     if not len(scores):
         raise BoardUnavailable(Unavailable.NO_SUBMISSION, "No submission has been admitted yet.")
@@ -380,7 +383,7 @@ def task_roster(manifest: Manifest, spec: Leaderboard, cells: CellMatrix, missin
     """
     declared = spec.tasks or manifest.task_ids()
     asked, ranking, is_filled = manifest.asked, spec.required_metrics(), manifest.absent == "worst"
-    wanted = cells.tasks if declared is None or is_filled or spec.required_entrants() else declared
+    wanted = cells.tasks if declared is None or is_filled or spec.relative_to() is not None else declared
     counted = _count(cells, wanted, missing)
     earlier, is_counted = asked.facts.earlier, spec.imputes() and not is_filled
     coverages = {

@@ -154,7 +154,10 @@ def _labelled(board: Table, spec: Leaderboard, choice: Choice, words: Sequence[s
     note = f"{LABEL}: {in_words}. {what} are computed anew for it."
     meta = {**board.meta, "choice": _as_json(choice, in_words)}
     if choice.baseline:
-        note += " Who can be told apart depends on it only where it decides what counts: clipped and missing errors."
+        note += (
+            " Who can be told apart depends on it only where it decides what counts: the tasks on which it has a "
+            "result, and clipped and missing errors."
+        )
     if has_ranges and (choice.entrants or choice.matching or choice.described):
         note += f" {FEWER}"
     note += f" {AFTERWARDS}" if choice.is_made and has_ranges else ""

@@ -125,8 +125,8 @@ def _statement(
         whom += f" ({_number(n_flagged).lower()} flagged)" if n_flagged else ""
         said.append(f"{_number(len(others))} {whom}: {_named(others)}.")
     if surely_first := [row for row in unranked if row.get("rank_if_worst") == 1]:
-        have = "has" if len(surely_first) == 1 else "have"
-        said.append(f"{_named(surely_first)} {have} no rank, and would lead whatever the missing results were.")
+        have, their = ("has", "its") if len(surely_first) == 1 else ("have", "their")
+        said.append(f"{_named(surely_first)} {have} no rank, and would lead whatever {their} missing results were.")
     said += above_first
     n_unsaid = len(unranked) + sum(row["may_be_first"] is None for row in ranked) - len(unsure)
     said += [_rest(ranked, n_unsaid, meta), *_alike(meta)]

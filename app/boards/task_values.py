@@ -48,6 +48,14 @@ class TaskValues:
     present: BoolArray
     leaked: BoolArray
 
+    def with_results_of(self, entrant: str) -> "TaskValues":
+        """Return the tasks on which an entrant has a value, as `CellMatrix.with_results_of`."""
+        at = np.flatnonzero(~np.isnan(self.values[:, self.entrants.index(entrant)]))
+        if len(at) == len(self.tasks):
+            return self
+        tasks = tuple(self.tasks[place] for place in at.tolist())
+        return replace(self, tasks=tasks, values=self.values[at], present=self.present[at], leaked=self.leaked[at])
+
     def as_counted(self, spec: Leaderboard) -> FloatArray:
         """Return the values [n_tasks, n_entrants] with what a board counts in place of leaked ones, or NaN.
 
@@ -65,9 +73,9 @@ def task_values(
 ) -> TaskValues:
     """Return the mean of the board's first metric by task and entrant, in the unit of the metric.
 
-    Tasks are those of the board that are declared or have a row. Rows without a value are left out of the mean; if
-    there are no others, it is NaN. `counted` returns an entrant's rows as the board counts them, where missing values
-    count.
+    Tasks are those of the board that are declared or have a row; where its scores are relative to an entrant that is
+    here, those on which it has a value. Rows without a value are left out of the mean; if there are no others, it is
+    NaN. `counted` returns an entrant's rows as the board counts them, where missing values count.
     Raises KeyError where the rows lack the metric.
     Source: the mean over rows.
 
@@ -83,7 +91,9 @@ def task_values(
     tasks = tuple(task for task in (manifest.task_ids() or sorted(scores.task.words)) if own is None or task in own)
     names = scores.entrant.words
     if counted is None:
-        return TaskValues(metric, tasks, names, *_means(scores, metric, tasks))
+        found = TaskValues(metric, tasks, names, *_means(scores, metric, tasks))
+        base = spec.relative_to()
+        return found.with_results_of(base) if base in names else found
     columns = [_means(counted(_evidence_of(scores, at)), metric, tasks) for at in range(len(names))]
     return TaskValues(metric, tasks, names, *(np.hstack(parts) for parts in zip(*columns, strict=True)))
 
@@ -223,7 +233,8 @@ def differences_table(
         for n, at in enumerate(kept.tolist())
     )
     is_same = on_board is not None and math.isclose(mean, on_board, rel_tol=1e-6, abs_tol=1e-9)
-    is_score = spec.is_mean_over_tasks() and len(own) == len(by_task.tasks) and is_same
+    n_known = int(np.isfinite(by_task.values).any(axis=1).sum())
+    is_score = spec.is_mean_over_tasks() and len(own) == n_known and is_same
     ratios = "log ratio of errors" if spec.compares_ratios() else f"difference of {metric.title or by_task.metric}"
     columns: tuple[Column, ...] = (
         Column("task", "Task", "text"),

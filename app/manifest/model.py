@@ -283,6 +283,10 @@ class Leaderboard(Part):
         """Return the entrants that every score of the board is relative to."""
         return ()
 
+    def relative_to(self) -> str | None:
+        """Return the entrant without whose result a task has no score; None where scores need none."""
+        return None
+
     def against(self, baseline: str) -> Self | None:
         """Return the board with scores relative to another entrant; None if its scores are not relative."""
         del baseline

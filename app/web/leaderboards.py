@@ -243,7 +243,8 @@ def _by_task(session: Session, view: TableView, board: str, pair: tuple[str, str
         return None
     declared = benchmarks.find_declared(session, view.slug)
     allow(session, LONG_REQUESTS)
-    evidence = snapshot_evidence(session, declared.benchmark, view.snapshot, only=pair)
+    beside = next((each.required_entrants() for each in declared.manifest.leaderboards if each.name == board), ())
+    evidence = snapshot_evidence(session, declared.benchmark, view.snapshot, only={*pair, *beside})
     rows = None if kind_of(evidence.manifest).rows.are_packed else evidence.scores(NOBODY)
     if rows is None or not set(pair) <= set(rows.entrant.words):
         return None

@@ -143,3 +143,11 @@ def test_of_one_owner_each_nobody_is_named_where_nobody_moves_anybody() -> None:
     facts = replace(manifest.asked.facts, owners={name: str(at) for at, name in enumerate(values)})
 
     assert computed(spec, values, manifest.with_grid_facts(facts)).meta["without_owner"] == []  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("decoys", [{}, {"decoy": [np.nan, np.nan, 0.1]}])
+def test_a_task_that_only_a_decoy_has_is_asked_of_opponents_with_and_without_it(decoys: dict[str, list[float]]) -> None:
+    """One row of anybody's may not take away a board that was there before it."""
+    spec = board(MeanWinRate, opponents=["u1", "u2"])
+    with pytest.raises(BoardUnavailable, match="0 have every task yet"):
+        computed(spec, {**{name: own[:2] for name, own in RIVALS.items()}, **decoys})

@@ -20,6 +20,7 @@ from app.boards.methods.skill_score import (
 )
 from app.boards.registry import compute_board
 from app.boards.tables import BoardTables
+from app.boards.task_values import task_values
 from app.errors import BoardUnavailable
 from app.kinds.parse import parse_manifest
 from app.manifest.model import Manifest
@@ -230,7 +231,7 @@ def test_a_single_task_has_no_interval() -> None:
 @pytest.mark.parametrize(
     ("rows", "reason"),
     [
-        ([("A", "t1", 1.0)], "baseline B has not been submitted"),
+        ([("A", "t1", 1.0)], "baseline B has no submission that stands"),
         ([("A", "t1", 1.0), ("A", "t2", 1.0), ("B", "t3", NAN)], "baseline B has no result on the board's tasks"),
         ([("A", "t1", 1.0), ("B", "t1", 0.0)], "error of 0"),
     ],
@@ -307,6 +308,59 @@ def test_what_a_leakage_model_that_is_not_here_would_replace_is_missing() -> Non
     assert [name for name, place in ranks(board).items() if place[0] is not None] == ["A", "B", "Base"]
     assert ranks(board)["Seen"][5] == 0
     assert any("those of Model, which are not here, and so missing" in note for note in board.notes)
+
+
+@pytest.mark.parametrize("gaps", [0, 2])
+def test_leaks_that_nothing_replaces_empty_no_board_that_drops_tasks(gaps: int) -> None:
+    """Who has them has the gaps, and is set aside; the model, which lacks some itself, replaces the others."""
+    model: dict[str, Sequence[float | None]] = {"Model": [2.5] * (4 - gaps) + [None] * gaps} if gaps else {}
+    decoys = {f"D{at}": [1.0 if at % 4 not in (task, (task + 1) % 4) else None for task in range(4)] for at in range(8)}
+    seen = {"S0": [0.1] * 4, "S1": [0.1] * 4}
+    board = skills("drop", list(seen), ", leakage_model: Model", **FEW, **model, **seen, **(decoys if gaps else {}))
+
+    assert [ranks(board)[name][0] is not None for name in ("A", "B", "Base")] == [True] * 3
+    assert not {fact["entrant"] for fact in board.meta["set_aside"]} & {*FEW, *model}
+
+
+@pytest.mark.parametrize("missing", ["error", "drop", "impute"])
+@pytest.mark.parametrize("rank_by", ["skill_score", "win_rate"])
+def test_what_the_baseline_has_seen_is_its_own_where_nothing_replaces_it(missing: str, rank_by: str) -> None:
+    """It was a fault of the server: others' gaps were filled with nothing."""
+    gaps = {**FEW, "B": [2.0, 1.9, 2.2, None]}
+    for model in ({}, {"Model": [2.5, 2.5, 2.5, None]}):
+        more: dict[str, Sequence[float | None]] = {**gaps, **model}
+        board = skills(missing, ["Base"], f", leakage_model: Model, rank_by: {rank_by}", **more)
+        assert ranks(board)["A"][0] is not None
+
+
+def test_the_clip_names_who_sent_what_is_beyond_it() -> None:
+    """Not whose gap is filled, who is at its end, nor whose error is another's."""
+    sent: dict[str, Sequence[float | None]] = {"A": [0.5, None], "C": [4.0, 1.0], "S": [9.0, 1.0], "Base": [1.0, 1.0]}
+    board = skills("impute", ["S"], ", leakage_model: Base, clip: [0.01, 1]", **sent)
+
+    assert [note for note in board.notes if note.startswith("Errors beyond")] == [
+        "Errors beyond 0.01 or 1 times the baseline's count as that: C (1 task)."
+    ]
+
+
+def test_a_group_of_tasks_is_of_those_that_the_board_has() -> None:
+    """Not of one that the baseline lacks; neither are the tasks on which two are compared."""
+    own = {"A": [1.0, 2.0, None], "B": [2.0, 2.0, 0.01], "Base": [3.0, 3.0, None]}
+    declared = declare(
+        "evaluation_summary", "{SQL: {direction: minimize}}", "metric: SQL, method: skill_score, baseline: Base",
+        "group_by: kind", "[{id: t0, about: {kind: a}}, {id: t1, about: {kind: b}}, {id: t2, about: {kind: b}}]",
+    )  # fmt: skip
+    rows = [(name, f"t{at}", value) for name, each in own.items() for at, value in enumerate(each) if value is not None]
+    table = pd.DataFrame(rows, columns=["model_name", "task_name", "SQL"])
+    table[["training_time_s", "inference_time_s", "num_forecasts"]] = np.nan
+    table["trained_on_this_dataset"] = False
+    scores, spec = to_scores(table, ["SQL"]), declared.leaderboards[0]
+    board = board_without_gaps(BoardEvidence.of_rows(declared, scores), spec).leaderboard
+
+    means = {str(row["entrant"]): row["mean:b"] for row in board.records()}
+    assert means == pytest.approx({"A": 2.0, "B": 2.0, "Base": 3.0})
+    assert board.meta["groups"] == {"a": 1, "b": 1}
+    assert task_values(declared, spec, scores).tasks == ("t0", "t1")
 
 
 def falls_one_by_one(errors: FloatArray, own: FloatArray) -> list[int]:

@@ -155,7 +155,7 @@ def test_who_has_no_rank_and_would_lead_whatever_is_missing_is_named() -> None:
 
     assert with_statement(table).meta["statement"][0::2] == [
         "B leads.",
-        "A has no rank, and would lead whatever the missing results were.",
+        "A has no rank, and would lead whatever its missing results were.",
     ]
 
 

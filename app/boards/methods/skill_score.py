@@ -103,8 +103,8 @@ class SkillScore(Leaderboard):
         description=(
             "impute: a task without an error counts as the baseline's, and everybody is ranked by that rule, as in "
             "fev; drop: such tasks are left out for everybody, of scores and ranks, as in fev, and who lacks one is "
-            "listed separately, so that whoever leaves out a task takes it from the board; error: the board is empty "
-            "then; the first two do not go with grid.absent: worst"
+            "listed separately, so that whoever leaves out a task takes it from the board; error: who lacks one is "
+            "listed separately; the first two do not go with grid.absent: worst"
         ),
     )
     clip: list[float] = Field(
@@ -125,6 +125,10 @@ class SkillScore(Leaderboard):
     def required_entrants(self) -> tuple[str, ...]:
         """Return the baseline and the leakage model, whose errors replace leaked ones."""
         return (self.baseline,) if self.leakage_model is None else (self.baseline, self.leakage_model)
+
+    def relative_to(self) -> str:
+        """Return the baseline."""
+        return self.baseline
 
     def against(self, baseline: str) -> Self:
         """Return the board with errors relative to another baseline."""
@@ -179,11 +183,11 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     [('Good', 0.37), ('Fair', 0.0), ('Poor', -1.77)]
     """
     cells = with_baseline(build_cells(manifest, spec, scores, spec.metric), spec)
-    errors = clipped_errors(cells, spec)
+    errors, clipped = clipped_errors(cells, spec), _n_clipped(cells, spec)
     baseline = cells.values[:, [cells.column(spec.baseline)]]
     cells, errors = _without_beside(spec, cells, errors)
     among = find_ranked(manifest, spec, cells, errors, baseline)
-    everyone = treat_missing(cells, errors, spec.missing)
+    everyone = treat_missing(cells, errors, spec.missing, spec.required_entrants())
     counted = replace(
         everyone, n_failures=everyone.n_failures - not_asked_among(manifest, spec, cells, np.isnan(errors))
     )
@@ -202,7 +206,7 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     on_units = tuple(units.notes(depends["dependence"]["design_effect"]))
     notes = (*notes_of(spec, counted), *_on_left_out(spec, everyone), *among.roster.notes("tasks"),
              *_on_filled(spec, among.roster), *times.notes(),
-             *_on_unsaid(everyone, unsaid), *on_units, *_on_clipped(spec, everyone, scored),
+             *_on_unsaid(everyone, unsaid), *on_units, *_on_clipped(spec, clipped, scored),
              *_on_intervals(scored, units, spec.uncertainty.level,
                             is_of_skill=by_task.rank_by(spec) == "skill_score"))  # fmt: skip
     meta = {**meta_of(spec, everyone), **times.meta(), **depends}
@@ -570,12 +574,19 @@ def _on_filled(spec: SkillScore, roster: Roster) -> Iterator[str]:
         yield f"The worst there is on this board is {spec.clip[1]:g} times the baseline's error."
 
 
-def _on_clipped(spec: SkillScore, everyone: Relative, scored: Relative) -> Iterator[str]:
-    """Yield whose errors count as the bounds of the clip, on how many tasks; what fills a gap of `scored` is none."""
-    (low, high), errors = spec.clip, everyone.errors
-    n_clipped = dict(
-        zip(everyone.cells.entrants, ((errors <= low) | (errors >= high)).sum(axis=0).tolist(), strict=True)
-    )
+def _n_clipped(cells: CellMatrix, spec: SkillScore) -> Mapping[str, int]:
+    """Return on how many tasks each entrant's error counts as a bound of the clip: as it was sent, if that counts."""
+    low, high = spec.clip
+    relative = ratios(cells.values, cells.values[:, [cells.column(spec.baseline)]])
+    is_clipped = (relative < low) | (relative > high)
+    if spec.leakage_model is not None:
+        is_clipped &= ~cells.leaked
+    return dict(zip(cells.entrants, is_clipped.sum(axis=0).tolist(), strict=True))
+
+
+def _on_clipped(spec: SkillScore, n_clipped: Mapping[str, int], scored: Relative) -> Iterator[str]:
+    """Yield whose errors count as the bounds of the clip, on how many tasks."""
+    low, high = spec.clip
     clipped = [(name, n_clipped[name]) for name in scored.cells.entrants]
     if said := [f"{in_words(name)} ({count(n, 'task')})" for name, n in clipped if n]:
         yield f"Errors beyond {low:g} or {high:g} times the baseline's count as that: {sentences(said)}."
@@ -821,10 +832,10 @@ def with_baseline(cells: CellMatrix, spec: SkillScore) -> CellMatrix:
     >>> cells = CellMatrix(("a",), ("A",), *np.zeros((3, 1, 1)))
     >>> with_baseline(cells, SkillScore(name="m", method="skill_score", metric="error", baseline="B"))
     Traceback (most recent call last):
-    app.errors.BoardUnavailable: The baseline B has not been submitted yet.
+    app.errors.BoardUnavailable: The baseline B has no submission that stands.
     """
     if spec.baseline not in (*cells.entrants, *cells.elsewhere):
-        reason = f"The baseline {spec.baseline} has not been submitted yet."
+        reason = f"The baseline {spec.baseline} has no submission that stands."
         raise BoardUnavailable(Unavailable.BASELINE_ABSENT, reason)
     cells = cells if spec.baseline in cells.elsewhere else cells.with_results_of(spec.baseline)
     if spec.baseline in cells.elsewhere or not cells.tasks:
@@ -861,8 +872,11 @@ def clipped_errors(cells: CellMatrix, spec: SkillScore) -> FloatArray:
     >>> clipped_errors(cells, SkillScore(name="m", method="skill_score", metric="error", baseline="B")).tolist()
     [[2.0, 1.0]]
     """
-    relative = ratios(cells.values, cells.values[:, [cells.column(spec.baseline)]])
+    at = cells.column(spec.baseline)
+    relative = ratios(cells.values, cells.values[:, [at]])
     errors = cells.without_leaks(relative, spec.leakage_model)
+    # What nothing replaces of the baseline is its own: others are scored by it, too.
+    errors[:, at] = np.where(np.isnan(errors[:, at]), relative[:, at], errors[:, at])
     return np.clip(errors, spec.clip[0], spec.clip[1], out=errors)
 
 
@@ -886,12 +900,12 @@ def own_errors(
     return np.where(cells.leaked & ~np.isnan(own), own, errors)
 
 
-def treat_missing(cells: CellMatrix, errors: FloatArray, missing: Missing) -> Relative:
+def treat_missing(cells: CellMatrix, errors: FloatArray, missing: Missing, needed: Sequence[str] = ()) -> Relative:
     """Count the failures, NaN, among clipped errors [n_tasks, n_entrants], then treat them as the board declares.
 
     Errors are ratios, smaller being better. With `impute` they become the baseline's error, with `drop` the task is
     left out for everybody. With `error` they stay, and an entrant with a failure has no score.
-    Raises BoardUnavailable where dropping leaves no task.
+    Raises BoardUnavailable where dropping leaves no task, with those who would have to go, none of the `needed`.
     Source: fev 0.10, `missing_strategy`.
 
     >>> cells = CellMatrix(("a", "b"), ("A", "B"), *np.zeros((3, 2, 2)))
@@ -904,7 +918,7 @@ def treat_missing(cells: CellMatrix, errors: FloatArray, missing: Missing) -> Re
         kept = ~np.asarray(failed.any(axis=1))
     if not kept.any():
         reason = "No task has a result of every entrant, and the board drops tasks with gaps."
-        raise BoardUnavailable(Unavailable.NO_COMMON_TASK, reason, cells.without_common_task())
+        raise BoardUnavailable(Unavailable.NO_COMMON_TASK, reason, cells.without_common_task(failed, needed))
     imputed = failed.sum(axis=0) if missing == "impute" else np.zeros(len(cells.entrants), dtype=np.int64)
     treated = errors if missing == "error" or not failed.any() else np.where(failed, 1.0, errors)
     of_kept = np.ascontiguousarray(treated) if kept.all() else treated[kept]
@@ -914,7 +928,8 @@ def treat_missing(cells: CellMatrix, errors: FloatArray, missing: Missing) -> Re
 def raw_errors(relative: Relative, spec: SkillScore) -> FloatArray:
     """Return the errors themselves on the kept tasks, [n_tasks, n_entrants], of which relative ones are ratios.
 
-    In their own unit, smaller being better; missing ones are the baseline's. Source: fev 0.10, `pairwise_comparison`.
+    In their own unit, smaller being better; missing ones are the baseline's, and its own where nothing replaces those.
+    Source: fev 0.10, `pairwise_comparison`.
 
     >>> cells = CellMatrix(("a",), ("A", "B"), np.array([[0.2, np.nan]]), *np.zeros((2, 1, 2), dtype=np.bool_))
     >>> counts = np.zeros(2, dtype=np.int64)
@@ -926,7 +941,8 @@ def raw_errors(relative: Relative, spec: SkillScore) -> FloatArray:
     errors = cells.without_leaks(cells.values, spec.leakage_model)
     missing = np.isnan(errors)
     if missing.any():
-        errors = np.where(missing, errors[:, [cells.column(spec.baseline)]], errors)
+        at = [cells.column(spec.baseline)]
+        errors = np.where(missing, np.where(missing[:, at], cells.values[:, at], errors[:, at]), errors)
     return errors if relative.kept.all() else errors[relative.kept]
 
 
