@@ -132,5 +132,5 @@ def test_a_board_without_its_baseline_says_so_and_the_others_publish(tiny: Site)
     send(tiny, GOOD)
     tiny.work()
 
-    assert "baseline Base has not been submitted" in board(tiny)["notes"][0]
+    assert "baseline Base has no submission that stands" in board(tiny)["notes"][0]
     assert board(tiny, "average")["by"]["Good"]["rank"] == 1

@@ -807,7 +807,10 @@ def find_ranked(
     worst = spec.clip[1] if manifest.absent == "worst" and not roster.is_provisional else None
     ranked = cells.only(roster.ranked)
     if spec.missing == "drop" and worst is None:
-        every, at = treat_missing(cells, errors, "drop"), [cells.column(name) for name in roster.ranked]
+        every, at = (
+            treat_missing(cells, errors, "drop", spec.required_entrants()),
+            [cells.column(name) for name in roster.ranked],
+        )
         left = Relative(ranked, np.ascontiguousarray(every.errors[:, at]), every.kept, every.n_failures[at],
                         every.n_imputed[at])  # fmt: skip
         return Among(spec, cells, errors, roster, left, baseline, leaves_out=True)
@@ -816,7 +819,8 @@ def find_ranked(
         own = own[:, [cells.column(name) for name in roster.ranked]]
     # Where the board imputes, the ranked have gaps, and these count as fev counts them.
     treatment: Missing = "impute" if spec.imputes() and not roster.is_provisional else "drop"
-    return Among(spec, cells, errors, roster, treat_missing(ranked, own, treatment), baseline)
+    left = treat_missing(ranked, own, treatment, spec.required_entrants())
+    return Among(spec, cells, errors, roster, left, baseline)
 
 
 # Errors relative to the baseline's: what is missing, leaked or clipped, and why a board cannot be computed.
