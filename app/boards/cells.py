@@ -146,8 +146,9 @@ def build_cells(manifest: Manifest, spec: Leaderboard, scores: ScoreTable, metri
     known = scores.task.words if declared is None else declared
     # As in fev's pivot table, a task without any result is left out: it is missing for everybody alike. Else a row
     # without a value would make a task of the board on which all others tie. Where nobody has any, all are listed who
-    # failed, or were not asked; what counts as the worst would make each of them the first.
-    used = rows.with_value(metric) or (set() if manifest.absent == "worst" else rows.used_tasks())
+    # failed, or were not asked; where a gap counts as something, that would make each of them the first.
+    counts = manifest.absent == "worst" or spec.ranks_gaps()
+    used = rows.with_value(metric) or (set() if counts else rows.used_tasks())
     tasks = _in_order(manifest, spec, [task for task in known if task in used])
     if not len(scores):
         raise BoardUnavailable(Unavailable.NO_SUBMISSION, "No submission has been admitted yet.")

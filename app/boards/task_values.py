@@ -380,6 +380,8 @@ def standing_on_task(table: Table, metrics: Mapping[str, Metric], *, without_lea
     if name is None or "entrant" not in table.column_names():
         return None
     known = _values(table, name)
+    if len(known) < 2:
+        return None
     counts = sorted(map(len, known.values()), reverse=True)
     means = {entrant: float(np.mean(own)) for entrant, own in known.items()}
     seen = {str(row["entrant"]) for row in table.records() if without_leaks and row.get("leaked")}

@@ -458,9 +458,8 @@ def _attempts(session: Session, benchmark_id: int) -> Mapping[tuple[int, int], i
 
 
 def _of_prereg(session: Session, benchmark_id: int) -> Mapping[int, int]:
-    """Number the submissions of each submitter under each registration, from 1."""
-    of_each = [Submission.prereg_sha256, Submission.token_id]
-    number = func.row_number().over(partition_by=of_each, order_by=Submission.id)
+    """Number the submissions under each registration, from 1."""
+    number = func.row_number().over(partition_by=Submission.prereg_sha256, order_by=Submission.id)
     query = select(Submission.id, number).where(
         Submission.benchmark_id == benchmark_id, Submission.prereg_sha256.is_not(None)
     )

@@ -420,7 +420,7 @@ def read_history(
     n_before = _n_before(session, benchmark_id, names, tasks)
     new = [name for name in names if not n_before[name]]
     return History(
-        n_of_prereg=None if registered is None else _n_citing(session, benchmark_id, registered, submitter_id) + 1,
+        n_of_prereg=None if registered is None else _n_citing(session, benchmark_id, registered.sha256) + 1,
         n_expected=_n_expected(registered),
         n_of_entrant={name: n + 1 for name, n in n_before.items()},
         findings=(
@@ -481,10 +481,9 @@ def _n_expected(registered: Registered | None) -> int:
     return 1 if registered is None or registered.prereg.entrants is None else len(registered.prereg.entrants)
 
 
-def _n_citing(session: Session, benchmark_id: int, registered: Registered, submitter_id: int) -> int:
-    """Count what a submitter has sent under a registration; what others send under it is none of its tries."""
-    query = select(func.count()).where(Submission.benchmark_id == benchmark_id, Submission.token_id == submitter_id)
-    return session.scalars(query.where(Submission.prereg_sha256 == registered.sha256)).one()
+def _n_citing(session: Session, benchmark_id: int, sha256: str) -> int:
+    query = select(func.count()).where(Submission.benchmark_id == benchmark_id, Submission.prereg_sha256 == sha256)
+    return session.scalars(query).one()
 
 
 def _n_before(

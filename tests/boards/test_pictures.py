@@ -545,6 +545,14 @@ def test_an_axis_of_costs_begins_at_nothing() -> None:
     assert not any(text.startswith("−") for text in ticks[1])
 
 
+def test_a_task_without_a_result_has_no_standing() -> None:
+    """Neither where nobody has a row on it, nor where those that are there have no value."""
+    columns = (Column("entrant", "Entrant", "text"), Column("err", "Error"))
+    for rows in ((), (("A", None), ("B", None))):
+        table = Table("task/t", "t", columns, rows)
+        assert standing_on_task(table, {"err": Metric(direction="minimize")}) is None
+
+
 def test_who_has_seen_a_task_has_no_place_on_it_and_is_ahead_of_nobody_there() -> None:
     """A model that saw a task's data would be first on it, and ahead on it of whom it is compared with."""
     columns = (Column("entrant", "Entrant", "text"), Column("err", "Error"), Column("leaked", "Leaked", "flag"))

@@ -23,9 +23,10 @@ from app.boards.tables import BoardTables
 from app.boards.task_values import task_values
 from app.errors import BoardUnavailable
 from app.kinds.parse import parse_manifest
-from app.manifest.model import Manifest
+from app.manifest.model import Explored, Manifest
 from app.stats.arrays import FloatArray
 from app.stats.pairs import win_shares
+from app.values.scores import Coded, ScoreTable
 from app.values.table import Table
 from tests.cases.boards import declare
 from tests.cases.fev_rows import FEV, fev_scores, to_scores
@@ -242,10 +243,10 @@ def test_a_board_that_cannot_be_computed_says_why(rows: list[tuple[str, str, flo
         small(*rows)
 
 
-def skills(
-    missing: str = "error", leaked: Sequence[str] = (), model: str = "", **errors: Sequence[float | None]
-) -> Table:
-    """Return a board of errors by task against Base as it is published; None is no row, NaN one without a value."""
+def skill_rows(
+    missing: str, leaked: Sequence[str], model: str, errors: Mapping[str, Sequence[float | None]]
+) -> tuple[Manifest, ScoreTable]:
+    """Return a board of errors by task against Base, and their rows; None is no row, NaN one without a value."""
     n_tasks = len(errors["Base"])
     rows = [(name, f"t{at}", own[at]) for name, own in errors.items() for at in range(n_tasks) if own[at] is not None]
     table = pd.DataFrame(rows, columns=["model_name", "task_name", "SQL"]).astype({"SQL": float})
@@ -256,8 +257,15 @@ def skills(
         f"metric: SQL, method: skill_score, baseline: Base, missing: {missing}{model}", "",
         f"[{', '.join(f'{{id: t{at}}}' for at in range(n_tasks))}]",
     )  # fmt: skip
-    evidence = BoardEvidence.of_rows(declared, to_scores(table, ["SQL"]))
-    return board_without_gaps(evidence, declared.leaderboards[0]).leaderboard
+    return declared, to_scores(table, ["SQL"])
+
+
+def skills(
+    missing: str = "error", leaked: Sequence[str] = (), model: str = "", **errors: Sequence[float | None]
+) -> Table:
+    """Return such a board as it is published."""
+    declared, scores = skill_rows(missing, leaked, model, errors)
+    return board_without_gaps(BoardEvidence.of_rows(declared, scores), declared.leaderboards[0]).leaderboard
 
 
 def ranks(board: Table) -> dict[str, Any]:
@@ -341,6 +349,39 @@ def test_the_clip_names_who_sent_what_is_beyond_it() -> None:
     assert [note for note in board.notes if note.startswith("Errors beyond")] == [
         "Errors beyond 0.01 or 1 times the baseline's count as that: C (1 task)."
     ]
+
+
+def test_the_clip_counts_no_task_that_the_board_drops() -> None:
+    """A gap of another takes the task away, and the error on it counts as nothing."""
+    sent: dict[str, Sequence[float | None]] = {"E": [900.0, 1.0], "C": [None, 2.0], "Base": [3.0, 3.0]}
+    assert not any(note.startswith("Errors beyond") for note in skills("drop", **sent).notes)
+    assert any(note.startswith("Errors beyond") for note in skills("impute", **sent).notes)
+
+
+def test_where_nobody_has_a_result_nobody_is_first() -> None:
+    """Where a board itself says what a gap counts, everybody's gaps would tie at the top."""
+    nothing: dict[str, Sequence[float | None]] = {"A": [NAN, NAN], "Base": [NAN, NAN]}
+    declared = declare("evaluation_summary", "{x: {direction: minimize}}", "method: borda, metric: x", "", "[{id: a}]")
+    nobody = np.zeros(2, dtype=np.bool_)
+    table = ScoreTable(Coded(("A", "B"), np.arange(2)), Coded(("a",), np.zeros(2, dtype=np.int64)), ("x",),
+                       np.full((2, 1), NAN), nobody, np.zeros(2, dtype=np.int64), np.arange(2))  # fmt: skip
+    with pytest.raises(BoardUnavailable, match="has a result yet"):
+        compute_board(declared, declared.leaderboards[0], table)
+    with pytest.raises(BoardUnavailable, match="has a result yet"):
+        skills("impute", **nothing)
+
+
+def test_a_reader_who_leaves_out_the_leakage_model_is_told_that_it_counts() -> None:
+    """It is computed beside those who are named; and the baseline keeps its own where there is none."""
+    errors: dict[str, Sequence[float | None]] = {**FEW, "Model": [2.5] * 4}
+    declared, scores = skill_rows("error", ["A"], ", leakage_model: Model", errors)
+    spec = declared.leaderboards[0].as_chosen(None, Explored({}, False, ("Base", "Model")))
+    notes = compute_board(declared, spec, scores).leaderboard.notes
+    alone = skills("error", ["Base"], ", leakage_model: Model", **FEW).notes
+
+    assert any(note.endswith("there are those of Model.") for note in notes)
+    assert any(note.endswith("and so missing (the baseline Base keeps its own).") for note in alone)
+    assert not any("differs from 0" in note for note in alone)
 
 
 def test_a_group_of_tasks_is_of_those_that_the_board_has() -> None:

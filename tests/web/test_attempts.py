@@ -92,20 +92,3 @@ def test_the_page_shows_all_identity_that_a_bundle_states(site: Site) -> None:
     assert (identity["partner left"], identity["platform device"]) == ("2551311d47ba8e57", "an accelerator")
     for value in (STATED["git_sha"], "partners@v1", "2551311d47ba8e57", "an accelerator", "&lt;script&gt;"):
         assert value in page
-
-
-def test_what_a_stranger_sends_under_a_registration_is_no_attempt_of_the_registrant(site: Site) -> None:
-    """Any token may cite a public registration; each has attempts of its own, on the submission and on the row."""
-    register(site, MANIFEST, PREREG)
-    send(site, "arm", {"run.zip": zipped(bundle(episodes([0])))}, PREREG)
-    files = {"run.zip": zipped(bundle(episodes()))}
-    others = [send(site, "arm", files, PREREG, f"stranger{number}", who="bob") for number in range(2)]
-    second = try_again(site, 0)
-
-    assert [check(each, "attempt")[1].partition(";")[0] for each in (*others, second)] == [
-        "Submission 1 under this registration",
-        "Submission 2 under this registration",
-        "Submission 2 under this registration",
-    ]
-    rows = site.http.get("/benchmarks/arm/leaderboards/success.json").json()["rows"]
-    assert {row["entrant"]: row["attempt_of_prereg"] for row in rows}["mover"] == 2

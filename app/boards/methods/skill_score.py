@@ -183,7 +183,8 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     [('Good', 0.37), ('Fair', 0.0), ('Poor', -1.77)]
     """
     cells = with_baseline(build_cells(manifest, spec, scores, spec.metric), spec)
-    errors, clipped = clipped_errors(cells, spec), _n_clipped(cells, spec)
+    errors, clipped = clipped_errors(cells, spec), _clipped(cells, spec)
+    has_model = spec.leakage_model in cells.entrants
     baseline = cells.values[:, [cells.column(spec.baseline)]]
     cells, errors = _without_beside(spec, cells, errors)
     among = find_ranked(manifest, spec, cells, errors, baseline)
@@ -204,7 +205,7 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     fields = (*_effects(spec, measured, by_task, scored, cells, units), *times.fields(), *counts)
     depends = units.meta(by_task.logs)
     on_units = tuple(units.notes(depends["dependence"]["design_effect"]))
-    notes = (*notes_of(spec, counted), *_on_left_out(spec, everyone), *among.roster.notes("tasks"),
+    notes = (*notes_of(spec, counted, has_model=has_model), *_on_left_out(spec, everyone), *among.roster.notes("tasks"),
              *_on_filled(spec, among.roster), *times.notes(),
              *_on_unsaid(everyone, unsaid), *on_units, *_on_clipped(spec, clipped, scored),
              *_on_intervals(scored, units, spec.uncertainty.level,
@@ -574,20 +575,20 @@ def _on_filled(spec: SkillScore, roster: Roster) -> Iterator[str]:
         yield f"The worst there is on this board is {spec.clip[1]:g} times the baseline's error."
 
 
-def _n_clipped(cells: CellMatrix, spec: SkillScore) -> Mapping[str, int]:
-    """Return on how many tasks each entrant's error counts as a bound of the clip: as it was sent, if that counts."""
+def _clipped(cells: CellMatrix, spec: SkillScore) -> Mapping[str, BoolArray]:
+    """Return on which tasks each entrant's error counts as a bound of the clip: as it was sent, if that counts."""
     low, high = spec.clip
     relative = ratios(cells.values, cells.values[:, [cells.column(spec.baseline)]])
     is_clipped = (relative < low) | (relative > high)
     if spec.leakage_model is not None:
         is_clipped &= ~cells.leaked
-    return dict(zip(cells.entrants, is_clipped.sum(axis=0).tolist(), strict=True))
+    return dict(zip(cells.entrants, is_clipped.T, strict=True))
 
 
-def _on_clipped(spec: SkillScore, n_clipped: Mapping[str, int], scored: Relative) -> Iterator[str]:
+def _on_clipped(spec: SkillScore, is_clipped: Mapping[str, BoolArray], scored: Relative) -> Iterator[str]:
     """Yield whose errors count as the bounds of the clip, on how many tasks."""
     low, high = spec.clip
-    clipped = [(name, n_clipped[name]) for name in scored.cells.entrants]
+    clipped = [(name, int(is_clipped[name][scored.kept].sum())) for name in scored.cells.entrants]
     if said := [f"{in_words(name)} ({count(n, 'task')})" for name, n in clipped if n]:
         yield f"Errors beyond {low:g} or {high:g} times the baseline's count as that: {sentences(said)}."
 
@@ -1147,8 +1148,8 @@ def meta_of(spec: SkillScore, relative: Relative) -> dict[str, Any]:
     }
 
 
-def notes_of(spec: SkillScore, relative: Relative) -> tuple[str, ...]:
-    """Return the notes below the board, as sentences.
+def notes_of(spec: SkillScore, relative: Relative, *, has_model: bool = True) -> tuple[str, ...]:
+    """Return the notes below the board, as sentences; `has_model` where the leakage model, if any, is here.
 
     >>> from app.boards.cells import build_cells
     >>> from app.boards.example import benchmark, rows
@@ -1172,11 +1173,12 @@ def notes_of(spec: SkillScore, relative: Relative) -> tuple[str, ...]:
     if leaking:
         have, their = ("entrant has", "its") if len(leaking) == 1 else ("entrants have", "their")
         replaced = f"; {their} errors there are those of {spec.leakage_model}" if spec.leakage_model else ""
-        if replaced and spec.leakage_model not in cells.entrants:
+        if replaced and not has_model:
             replaced += ", which are not here, and so missing"
+            replaced += f" (the baseline {spec.baseline} keeps its own)" if spec.baseline in leaking else ""
         notes.append(f"{len(leaking)} {have} seen data of some tasks ({names_in_words(leaking)}){replaced}.")
         notes += _gained(spec, cells)
-        if spec.leakage_model not in (None, spec.baseline) and spec.baseline in leaking:
+        if has_model and spec.leakage_model not in (None, spec.baseline) and spec.baseline in leaking:
             notes.append(
                 f"As the baseline {spec.baseline} keeps its own errors everywhere, as in fev; its score, by the errors "
                 "that count for it, so differs from 0."
