@@ -140,3 +140,17 @@ def test_items_that_nobody_has_uploaded_are_missed_on_the_page(site: Site) -> No
     assert "The steward has not uploaded the items yet" in before
     assert "The steward has not uploaded the items yet" not in after
     assert "the 2 items of the steward&#39;s file" in after
+
+
+def test_the_rules_say_that_a_board_relative_to_another_asks_for_its_tasks() -> None:
+    """Only where there is such a board."""
+    declared = (
+        "schema_version: 1\nslug: s\ntitle: S\nevidence: evaluation_summary\nmetrics: {x: {direction: minimize}}\n"
+    )
+    tasks = "tasks: [{id: a}, {id: b}]\n"
+    for method, n_said in (("method: mean", 0), ("method: skill_score, baseline: Base", 1)):
+        manifest = parse_manifest(f"{declared}{tasks}leaderboards: [{{name: b, metric: x, {method}}}]\n".encode())
+        said = [
+            rule.text for rule in grid_rules(manifest) if rule.text.startswith("Boards relative to Base ask for no")
+        ]
+        assert len(said) == n_said
