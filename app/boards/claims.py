@@ -566,25 +566,18 @@ def claims_table(
         "The calibrated interval of the mean difference decides, and claims of one registration are held to Holm's "
         "levels together; the interquartile mean of paired yes-or-no differences hides small gaps.",
     )
-    known, of_entrants = list(registered), owners or {}
-    owner_of = {contrast.source: owner for owner, contrast in known}
-    held = _among_registrations(held_together(rows, owner_of, of_entrants), known, of_entrants, n_hidden or {})
+    held = _among_registrations(held_together(rows), list(registered), owners or {}, n_hidden or {})
     return Table("claims", f"Claims of {manifest.title}", COLUMNS, tuple(held), notes if rows else (), meta)
 
 
 ONLY_ALONE = "supported alone, not among "
 
 
-def held_together(
-    rows: Sequence[tuple[Cell, ...]],
-    owner_of: Mapping[str, Hashable] | None = None,
-    owners: Mapping[str, Hashable] | None = None,
-) -> list[tuple[Cell, ...]]:
+def held_together(rows: Sequence[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
     """Return rows with the verdicts that hold among all claims of their registration, from those alone.
 
-    They are as many as its tries, one for each submission and entrant that a claim is decided for, and at least its
-    `n_claims`. What somebody else sends again is no try of who registered: `owner_of` are the owners of registrations,
-    by source, and `owners` those of entrants; of whom nothing is known everything counts.
+    They are as many as its rows, one for each submission and entrant that a claim is decided for, and at least its
+    `n_claims`.
     Claims of the benchmark itself are held together within each submission. A claim that is supported alone and not
     among the others is inconclusive. Rows without a p-value (None), decided before there were any, stay as they are.
     Source: `app.stats.claimed.holm_error_rates`, one-sided.
@@ -601,18 +594,11 @@ def held_together(
         own = record["submission"] if record["source"] == BY_MANIFEST else None
         families.setdefault((record["source"], own), []).append(record)
     for family in families.values():
-        # A claim is decided for each submission and entrant, and each of these is a try; of one the newest verdict.
-        owner = (owner_of or {}).get(str(family[0]["source"]))
-        keys = [_try_of(at, record, owner, owners or {}) for at, record in enumerate(family)]
-        tries: dict[tuple[Cell | Hashable, ...], dict[str, Cell]] = {}
-        for key, record in zip(keys, family, strict=True):
-            if key not in tries or tries[key]["status"] != "current":
-                tries[key] = record
-        n_tries = max(len(tries), *(int(str(record["n_claims"] or 1)) for record in family))
-        p_values = [_p_alone(record) for record in tries.values()]
-        held_to = dict(zip(tries, holm_error_rates(p_values, n_tries, (1.0 - LEVEL) / 2.0), strict=True))
-        for record, key in zip(family, keys, strict=True):
-            p, error_rate = _p_alone(record), held_to[key]
+        # A claim is decided for each submission and entrant, and each of these is a try.
+        n_tries = max(len(family), *(int(str(record["n_claims"] or 1)) for record in family))
+        p_values = [_number(record["p_value"]) if record["alone"] == "supported" else None for record in family]
+        error_rates = holm_error_rates(p_values, n_tries, (1.0 - LEVEL) / 2.0)
+        for record, p, error_rate in zip(family, p_values, error_rates, strict=True):
             record["held_to"] = None if record["p_value"] is None else error_rate
             if p is None:
                 continue
@@ -624,21 +610,6 @@ def held_together(
             record["verdict"] = "supported" if does_hold else "inconclusive"
             record["note"] = note or None if does_hold else "; ".join([words, *([note] if note else [])])
     return [tuple(record.values()) for record in records]
-
-
-def _try_of(
-    at: int, record: Mapping[str, Cell], owner: Hashable, owners: Mapping[str, Hashable]
-) -> tuple[Cell | Hashable, ...]:
-    """Return what the row at a position is a try of: itself or, between submissions, its claim and the owner's own."""
-    if record["second_submission"] is None or owner is None:
-        return (at,)
-    sides = ((record["first"], record["submission"]), (record["second"], record["second_submission"]))
-    own = (number if owners.get(str(name), owner) == owner else None for name, number in sides)
-    return (*(record[name] for name in ("claim", "first", "second", "metric", "threshold", "direction")), *own)
-
-
-def _p_alone(record: Mapping[str, Cell]) -> float | None:
-    return _number(record["p_value"]) if record["alone"] == "supported" else None
 
 
 def _number(cell: Cell) -> float | None:

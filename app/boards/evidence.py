@@ -164,6 +164,10 @@ def board_of(evidence: BoardEvidence, spec: Leaderboard, left_out: LeftOut = NOB
     return provisionally(replace(computed, leaderboard=compared)).each(said)
 
 
+MOST_ROUNDS = 10
+"""How often entrants are set aside: without some, which tasks an open list has may be others."""
+
+
 def board_without_gaps(evidence: BoardEvidence, spec: Leaderboard, left_out: LeftOut = NOBODY) -> BoardTables:
     """Compute one board as it is published: the entrants whose gaps prevent it are set aside, which it says.
 
@@ -176,14 +180,16 @@ def board_without_gaps(evidence: BoardEvidence, spec: Leaderboard, left_out: Lef
     >>> len(board_without_gaps(BoardEvidence.of_rows(benchmark(board), rows()), board).leaderboard.rows)
     3
     """
-    try:
-        return board_of(evidence, spec, left_out)
-    except BoardUnavailable as error:
-        if not error.entrants:
-            raise
-        gone, reason = evidence.of_entrants(error.entrants), str(error)
-    computed = board_of(evidence, spec, left_out | gone)
-    return computed.each(partial(setting_aside, evidence=evidence, left_out=gone, reason=reason))
+    gone, reason, n_rounds = NOBODY, "", 0
+    while True:
+        try:
+            computed = board_of(evidence, spec, left_out | gone)
+            return computed.each(partial(setting_aside, evidence=evidence, left_out=gone, reason=reason))
+        except BoardUnavailable as error:
+            more, n_rounds = gone | evidence.of_entrants(error.entrants), n_rounds + 1
+            if more == gone or n_rounds > MOST_ROUNDS:
+                raise
+            gone, reason = more, str(error)
 
 
 def setting_aside(table: Table, evidence: BoardEvidence, left_out: LeftOut, reason: str, **about: str) -> Table:

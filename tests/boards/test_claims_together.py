@@ -259,24 +259,6 @@ def test_a_hypothesis_without_a_metric_is_about_the_rate_that_ranks(most: float,
     assert [each.metric for each in contrasts_of(declared, prereg, "0" * 64)] == expected
 
 
-def test_what_a_rival_sends_again_is_no_try_of_who_registered() -> None:
-    """Its twenty submissions are twenty rows of one try; the owner's own are as many tries."""
-    owners = {"A": 1, "B": 2}
-    registered = [(1, ClaimedContrast("a", "abc", "A", "B", "error", 0.0, "greater"))]
-
-    def held(of_rival: bool) -> list[tuple[object, object]]:
-        rows = [
-            row("a", 0.01, submission=1 if of_rival else n, second_submission=n if of_rival else 1,
-                status="current" if n == 22 else "superseded")
-            for n in range(2, 23)
-        ]  # fmt: skip
-        table = claims_table(manifest(), rows, registered, owners)
-        return [(record["verdict"], round(float(str(record["held_to"])), 6)) for record in table.records()]
-
-    assert held(of_rival=True) == [("supported", 0.025)] * 21
-    assert held(of_rival=False)[-1] == ("inconclusive", round(0.025 / 21, 6))
-
-
 def test_the_opposite_within_a_registration_is_counted() -> None:
     """Whichever of its claims comes last."""
     more = ClaimedContrast("a", "abc", "A", "B", "error", 0.0, "greater")

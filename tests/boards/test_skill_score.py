@@ -1,6 +1,7 @@
 """The skill_score method against fev's own numbers, to 1e-12, points and bounds."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -328,6 +329,22 @@ def test_leaks_that_nothing_replaces_empty_no_board_that_drops_tasks(gaps: int) 
 
     assert [ranks(board)[name][0] is not None for name in ("A", "B", "Base")] == [True] * 3
     assert not {fact["entrant"] for fact in board.meta["set_aside"]} & {*FEW, *model}
+
+
+def test_decoys_with_as_many_gaps_as_the_leakage_model_do_not_take_it_away() -> None:
+    """What it replaces would be missing without it, and no task be left."""
+    tasks = range(4)
+    model: dict[str, Sequence[float | None]] = {"Model": [2.5, 2.5, None, None]}
+    decoys = {f"D{at}": [None if task // 2 == at else 2.0 for task in tasks] for at in (0, 1)}
+    seen = {"S0": [0.1, 0.1, 9.0, 9.0], "S1": [9.0] * 4}
+    declared, scores = skill_rows("drop", [], ", leakage_model: Model", {**FEW, **model, **decoys, **seen})
+    names, at = np.array(scores.entrant.words), scores.task.codes
+    is_seen = (names[scores.entrant.codes] == "S0") & (at < 2) | (names[scores.entrant.codes] == "S1") & (at > 1)
+    evidence = BoardEvidence.of_rows(declared, replace(scores, leaked=is_seen))
+    board = board_without_gaps(evidence, declared.leaderboards[0]).leaderboard
+
+    assert [ranks(board)[name][0] is not None for name in ("A", "B", "Base")] == [True] * 3
+    assert {fact["entrant"] for fact in board.meta["set_aside"]} <= {*decoys, *seen}
 
 
 @pytest.mark.parametrize("missing", ["error", "drop", "impute"])
