@@ -24,8 +24,10 @@ def grid_rules(manifest: Manifest, n_items_put: int = 0) -> Sequence[Rule]:
     rules = [Rule("Every entrant is asked for ", words, "coverage", f". {on_absent(manifest)}")] if words else []
     if asked and own:
         rules.append(Rule(f"Something else is asked of {own}; the manifest says what."))
-    if baselines := sorted({base for board in manifest.leaderboards if (base := board.relative_to()) is not None}):
-        rules.append(Rule(f"Boards relative to {joined(baselines)} ask for no task on which that has no result."))
+    baselines = dict.fromkeys(board.relative_to() for board in manifest.leaderboards)
+    rules += [
+        Rule(f"Boards relative to {base} ask for no task on which that has no result.") for base in baselines if base
+    ]
     if chosen := [axis for axis in ("seeds", "items") if isinstance(getattr(has, axis), int)]:
         rules.append(
             Rule(f"Which {' and '.join(chosen)} these are, each submitter chooses: nobody sees how many were tried.")

@@ -43,15 +43,15 @@ def parse_new_manifest(yaml_bytes: bytes) -> Manifest:
     Stored versions are older than some of these rules and are read without them. Raises as `parse_manifest` does.
     """
     manifest = parse_manifest(yaml_bytes)
-    document = read_document(yaml_bytes, max_bytes=MAX_MANIFEST_BYTES, what="manifest")
     if problems := [
         *_of_texts(manifest),
-        *_of_tasks(document),
+        *_of_tasks(manifest, yaml_bytes),
         *_of_claims(manifest),
         *_of_composites(manifest),
         *_of_skill_scores(manifest),
         *_of_least(manifest),
     ]:
+        document = read_document(yaml_bytes, max_bytes=MAX_MANIFEST_BYTES, what="manifest")
         error = ManifestRejected("The manifest breaks the rules below.", problems)
         raise ManifestRejected(error.detail, with_lines(error.problems, document), n_problems=error.n_problems)
     return manifest
@@ -77,7 +77,11 @@ def _texts(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
         yield from _texts(child, (*path, step))
 
 
-def _of_tasks(document: ParsedYaml) -> Iterator[Problem]:
+def _of_tasks(manifest: Manifest, yaml_bytes: bytes) -> Iterator[Problem]:
+    if not any(board.tasks for board in manifest.leaderboards):
+        return
+    # As they were written: read, each is there once.
+    document = read_document(yaml_bytes, max_bytes=MAX_MANIFEST_BYTES, what="manifest")
     for at, board in enumerate(document.value["leaderboards"]):
         for task in repeated(board.get("tasks") or ()):
             message = "it is listed twice; expected each task once, since a task counts once"

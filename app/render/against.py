@@ -270,9 +270,10 @@ def lacking(pair: PairRows, board: Table | None) -> Iterator[str]:
     for row in _on_board(pair, board):
         n_has, n_all = row.get("n_included"), row.get("n_attempted")
         if isinstance(n_has, int) and isinstance(n_all, int) and n_has < n_all:
-            counted = f" What the board counts in their place is in the difference, {parts}."
-            is_known = pair.effect is not None and pair.forth.get(pair.effect) is not None
-            yield f"{in_words(str(row['entrant']))} lacks {n_all - n_has:,} of {n_all:,} results.{counted * is_known}"
+            said = f"{in_words(str(row['entrant']))} lacks {n_all - n_has:,} of {n_all:,} results."
+            if pair.effect is not None and pair.forth.get(pair.effect) is not None:
+                said += f" What the board counts in their place is in the difference, {parts}."
+            yield said
 
 
 def in_sums(pair: PairRows) -> Iterator[str]:

@@ -262,26 +262,29 @@ class AllPairs:
 
     def _at_most_signs(self) -> FloatArray | None:
         tails = self._sign_tails(np.arange(len(self.points)))
-        if not tails.any():
+        if tails is None:
             return None
         # Of a tail as small as none scipy's quantile is of either sign.
         is_known = tails >= SMALLEST_TAIL
         most = np.where(is_known, self._reaches(self.pair_freedom(EVERY), np.where(is_known, tails, 0.5)), np.inf)
         return np.asarray(np.minimum(self._sizes(EVERY), most))
 
-    def _sign_tails(self, at: IntArray) -> FloatArray:
-        """Return the least one-sided tail that a difference of each pair can have for its signs, [n_at, n_at], or 0."""
-        steps, _ = self._grid
-        tails = np.zeros((len(at), len(at)))
-        if len(steps) and steps.min() < MANY_SIGNS:
-            tails = np.maximum(tails, self._by_freedom(at, lambda freedom: ndtr(-self._sign_test(freedom))))
-        return np.maximum(tails, self._few_signs(at))
+    def _sign_tails(self, at: IntArray) -> FloatArray | None:
+        """Return the least one-sided tail that a difference of each pair can have for its signs, [n_at, n_at].
 
-    def _few_signs(self, at: IntArray) -> FloatArray:
-        """Return the same for pairs that differ on few units, 0 for others, [n_at, n_at]."""
-        tails = np.zeros((len(at), len(at)))
+        0 for a pair of which signs say nothing; None where they do of nobody.
+        """
+        steps, _ = self._grid
+        few = self._few_signs(at)
+        if not len(steps) or steps.min() >= MANY_SIGNS:
+            return few
+        alike = self._by_freedom(at, lambda freedom: ndtr(-self._sign_test(freedom)))
+        return alike if few is None else np.maximum(alike, few)
+
+    def _few_signs(self, at: IntArray) -> FloatArray | None:
+        """Return the same for pairs that differ on few units, 0 for others, [n_at, n_at]; None without any."""
         if self.by_unit is None:
-            return tails
+            return None
         units = np.round(self.by_unit[:, at], 9)
         n_ties = np.zeros(len(at), dtype=np.int64)
         for of_unit in units:
@@ -290,7 +293,7 @@ class AllPairs:
         # A pair ties on no more units than either of its two ties with anybody.
         few = np.flatnonzero(len(units) - n_ties <= MANY_SIGNS)
         if len(few) < 2:
-            return tails
+            return None
         n_signs = np.zeros((len(few), len(few)))
         for of_unit in units[:, few]:
             n_signs += of_unit[:, None] != of_unit[None, :]
@@ -307,6 +310,7 @@ class AllPairs:
                 np.minimum(bdtrc(more - 1.0, n_signs.astype(np.int64), 0.5), 0.5),
                 own,
             )
+        tails = np.zeros((len(at), len(at)))
         tails[np.ix_(few, few)] = np.where(n_signs <= MANY_SIGNS, own, 0.0)
         return tails
 
@@ -398,7 +402,8 @@ class AllPairs:
         tails = np.empty(sizes.shape)
         tails[upper] = np.where(np.isinf(sizes[upper]), of_signs[upper], self._tails(freedom[upper], sizes[upper]))
         tails.T[upper] = tails[upper]
-        tails = np.maximum(tails, self._few_signs(at))
+        few = self._few_signs(at)
+        tails = tails if few is None else np.maximum(tails, few)
         values: FloatArray = np.where(self.differences(at, at) == 0.0, 1.0, np.minimum(1.0, 2.0 * tails))
         return values
 
@@ -412,8 +417,9 @@ class AllPairs:
         quantiles = self._by_freedom(at, lambda freedom: self._reaches(freedom, tail))
         with np.errstate(invalid="ignore"):  # over snapshots few units reach no quantile, however small the error
             margins = quantiles * self.errors(at, at)
-        is_chance = self._sign_tails(at) >= tail if self.are_ranks else np.zeros(margins.shape, dtype=np.bool_)
-        return np.where((margins > 0.0) & ~is_chance, margins, np.nan)
+        of_signs = self._sign_tails(at) if self.are_ranks else None
+        is_known = margins > 0.0 if of_signs is None else (margins > 0.0) & (of_signs < tail)
+        return np.where(is_known, margins, np.nan)
 
     def one_look(self, critical: float) -> float:
         """Return the critical value by which a single look reaches as far, at the median degrees of freedom."""

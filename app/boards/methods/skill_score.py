@@ -808,10 +808,8 @@ def find_ranked(
     worst = spec.clip[1] if manifest.absent == "worst" and not roster.is_provisional else None
     ranked = cells.only(roster.ranked)
     if spec.missing == "drop" and worst is None:
-        every, at = (
-            treat_missing(cells, errors, "drop", spec.required_entrants()),
-            [cells.column(name) for name in roster.ranked],
-        )
+        every = treat_missing(cells, errors, "drop", spec.required_entrants())
+        at = [cells.column(name) for name in roster.ranked]
         left = Relative(ranked, np.ascontiguousarray(every.errors[:, at]), every.kept, every.n_failures[at],
                         every.n_imputed[at])  # fmt: skip
         return Among(spec, cells, errors, roster, left, baseline, leaves_out=True)
@@ -839,11 +837,12 @@ def with_baseline(cells: CellMatrix, spec: SkillScore) -> CellMatrix:
     Traceback (most recent call last):
     app.errors.BoardUnavailable: The baseline B has no submission that stands.
     """
-    if spec.baseline not in (*cells.entrants, *cells.elsewhere):
+    if spec.baseline in cells.entrants:
+        cells = cells.with_results_of(spec.baseline)
+    elif spec.baseline not in cells.elsewhere:
         reason = f"The baseline {spec.baseline} has no submission that stands."
         raise BoardUnavailable(Unavailable.BASELINE_ABSENT, reason)
-    cells = cells if spec.baseline in cells.elsewhere else cells.with_results_of(spec.baseline)
-    if spec.baseline in cells.elsewhere or not cells.tasks:
+    if spec.baseline not in cells.entrants:
         reason = f"The baseline {spec.baseline} has no result on the board's tasks."
         raise BoardUnavailable(Unavailable.BASELINE_INCOMPLETE, reason)
     _require_unspoiled(cells, spec)
